@@ -1,4 +1,4 @@
-// The humans who put policies and external connectors into effect the way an operator's do (decisions §7): one proposes, the other
+// The humans who put policies and external connectors into effect as an operator's humans do (decisions §7): one proposes, the other
 // resolves with a signature.
 import { generateKeyPairSync } from 'node:crypto'
 import { newNonce, signedStepUp } from '../src/cli/approver.ts'
@@ -55,7 +55,7 @@ export async function propose(call: CallRoute, area: Area, { body, ...given }: C
   return json() as unknown as Change
 }
 
-/** The checker's word on a change, with a signature of its own. */
+/** The checker resolves a change with a signature of its own. */
 export async function resolve(
   call: CallRoute,
   area: Area,
@@ -76,7 +76,7 @@ export async function putIntoEffect(call: CallRoute, area: Area, given: Call): P
   await resolve(call, area, await propose(call, area, given), 'approve')
 }
 
-/** @returns what proposes a policy for `capability` that approves what `signals.approved` says */
+/** @returns the proposal of a policy for `capability` that approves where `signals.approved` is true */
 export function aPolicy(name: string, version: string, capability: string, more: object = {}) {
   const proposedContent = {
     policyId: name,
@@ -94,13 +94,13 @@ export function aPolicy(name: string, version: string, capability: string, more:
   return { params: { name, version }, body: { proposedContent } }
 }
 
-/** @returns what proposes an external connector */
+/** @returns the proposal of an external connector */
 export function aConnector(capability: string, policy: string, endpointUrl: string) {
   const allowedParameters = ['amount', 'currency', 'reference', 'drop']
   return { body: { action: 'register', capability, endpointUrl, policy, allowedParameters } }
 }
 
-/** @returns what proposes an event endpoint */
+/** @returns the proposal of an event endpoint */
 export function anEndpoint(url: string) {
   return { body: { action: 'register', url, types: ['change.proposed'] } }
 }

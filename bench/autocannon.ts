@@ -1,5 +1,5 @@
-// Connections of the load generator autocannon. It writes, reads, times out and counts; when a request goes is bench/pace.ts's, because
-// autocannon sends a rate as a burst at the start of each second (docs/design-notes.md "The bench").
+// Connections of the load generator autocannon. It writes, reads, times out and counts. bench/pace.ts decides when a request is sent,
+// because autocannon sends a rate as a burst at the start of each second (docs/design-notes.md "The bench").
 import type { Socket } from 'node:net'
 import tls from 'node:tls'
 import autocannon from 'autocannon'
@@ -31,7 +31,7 @@ interface Client extends autocannon.Client {
 /** A run ends when its connections are closed, never by autocannon's clock, which would cut off the requests in flight. */
 const NEVER_SECONDS = 1_000_000
 
-// autocannon accepts every certificate, and the API key must go only to a server that proves its name, as Node's default is.
+// autocannon accepts every certificate, but the API key must go only to a server that proves its name, which is Node's default.
 const { connect: connectTls } = tls as { connect: (...args: unknown[]) => tls.TLSSocket }
 const rejectUnauthorized = process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0'
 tls.connect = (...args: unknown[]) =>
@@ -77,7 +77,7 @@ function openConnection(client: Client, isSecure: boolean, answered: Record<stri
   let onReply: ((reply: Reply) => void) | undefined
 
   const open = () => {
-    // A reply that broke off would be taken for the beginning of the next.
+    // Otherwise a reply that broke off would be taken for the beginning of the next reply.
     client.parser.initialize('RESPONSE')
     isOpen = true
     idleSinceMs = performance.now()
@@ -97,7 +97,7 @@ function openConnection(client: Client, isSecure: boolean, answered: Record<stri
 
   // autocannon calls this as soon as it could send.
   client._doRequest = () => undefined
-  // autocannon calls this to begin, and whenever a connection has ended: then the next request opens another.
+  // autocannon calls this to begin, and whenever a connection has ended: then the next request opens another connection.
   client._connect = () => {
     client._connect = () => {
       drop()

@@ -6,28 +6,28 @@ import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { secondsOf, IDLE_MS_MAX } from './connection.ts'
 
-/** Where requests go. */
+/** The target of requests. */
 export interface Target {
   readonly url: string
   /** Raw API key. */
   readonly key?: string
-  /** Waits as long as a 429 says, and asks again. */
+  /** Whether to wait as long as a 429 says, and ask again. */
   readonly slowsDown?: boolean
-  /** Connections of its own. */
+  /** An agent with connections of its own. */
   readonly agent?: http.Agent
 }
 
 export interface Call {
-  /** For the places of the route's path. */
+  /** Values for the places in the route's path. */
   readonly params?: Readonly<Record<string, string>>
-  /** With its question mark. */
+  /** The query with its question mark. */
   readonly query?: string
   /** Raw API key in place of the target's; null for none. */
   readonly key?: string | null
-  /** Sent as JSON, a text as it is. */
+  /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses that are right; 200 alone where it is left out. */
+  /** Expected statuses. Default: 200. */
   readonly expect?: number | readonly number[] | 'any'
 }
 
@@ -35,12 +35,12 @@ interface Called {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  /** @throws SyntaxError where it is no JSON */
+  /** @throws SyntaxError where the text is no JSON */
   readonly json: () => Record<string, unknown>
 }
 
 const ANSWER_MS_MAX = 30_000
-/** For rate limits, all waits of one call together. */
+/** The limit for all waits of one call together, for rate limits. */
 const LIMITED_SECONDS_MAX = 60
 
 const kept = { keepAlive: true, timeout: IDLE_MS_MAX }
@@ -72,7 +72,7 @@ export function openRequest(
       ...given.headers,
     },
   })
-  // `once` and the reader of the answer say what went wrong.
+  // `once` and the reader of the answer report the error.
   sent.on('error', () => undefined)
   sent.on('timeout', () => sent.destroy(new Error(`${route} was not answered in ${ANSWER_MS_MAX} ms`)))
   return { sent, content }
@@ -80,7 +80,7 @@ export function openRequest(
 
 /**
  * @param route `GET /trust-records/{id}`
- * @throws Error that quotes the answer where its status is not expected, and where there is none
+ * @throws Error that quotes the answer where its status is not expected, or Error where there is no answer
  */
 export async function call(target: Target, route: string, given: Call = {}): Promise<Called> {
   for (let waited = 0; ;) {

@@ -8,12 +8,12 @@ import type { Scenario } from './scenario.ts'
 import { PROVIDER } from './service.ts'
 import { transactionBody } from './transaction.ts'
 
-/** More than the deliveries of a run: what comes after them would close nothing. */
+/** More than the deliveries of a run: further deliveries would close nothing. */
 const INTENTS = 20_000
-/** So many are released together. */
+/** The number of intents that are released together. */
 const BATCH = 64
 
-/** The amount is that of the bench's executions. */
+/** A payout event. Its amount is that of the bench's executions. */
 const DELIVERY = `{"entity":"event","account_id":"acc_BFQ7uQEaa7j2z7","event":"payout.processed","contains":["payout"],"payload":{"payout":{"entity":{"id":"pout_{{0}}","entity":"payout","fund_account_id":"fa_IaFmNYqHDzVwOZ","amount":42,"currency":"EUR","notes":{"business_transaction_id":"{{next}}"},"fees":590,"tax":90,"status":"processed","purpose":"payout","utr":"201812201321016","mode":"IMPS","reference_id":"invoice-118","narration":"Acme Fund Transfer","failure_reason":null,"created_at":1648742400}}},"created_at":1648742460}`
 
 const rules = [
@@ -53,7 +53,7 @@ export const closing: Scenario = {
 }
 
 /**
- * Copies of a released execution under ids of their own. Their connectors never answered, and the sweep has noticed it.
+ * Copies a released execution under new ids. The connectors of the copies never answered, and the sweep has noticed it.
  * @returns their ids
  */
 async function copyInDoubt(database: Client, id: string): Promise<string[]> {
@@ -79,7 +79,7 @@ async function copyInDoubt(database: Client, id: string): Promise<string[]> {
 }
 
 /**
- * Puts what a run has closed in doubt again, for the next.
+ * Puts the intents that a run has closed in doubt again, for the next run.
  * @returns milliseconds from the arrival of a delivery to the end of its intent, by the times in the tables
  * @throws Error where a delivery has not confirmed a transaction whose intent is closed now
  */

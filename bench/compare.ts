@@ -1,4 +1,4 @@
-// A report is judged by an earlier report, where a change counts that exceeds the noise of both, and by thresholds.
+// Judges a report by thresholds and by an earlier report, where a change counts if it exceeds the noise of both.
 import { readFileSync } from 'node:fs'
 import { CPU_PARTS } from './cpu.ts'
 import { spreadOf, text } from './figures.ts'
@@ -18,7 +18,7 @@ interface Difference {
   readonly verdict: 'better' | 'worse' | 'within noise' | 'one round: noise unknown'
 }
 
-/** With an earlier report. */
+/** The comparison with an earlier report. */
 export interface Comparison {
   readonly file: string
   readonly differences: readonly Difference[]
@@ -45,7 +45,7 @@ export function compare(file: string, before: Report, after: Report): Comparison
   return { file, differences, remarks: remarks(before, after, differences) }
 }
 
-/** Remarks on what a reader must know before the differences. */
+/** Facts that a reader must know before the differences. */
 function remarks(before: Report, after: Report, differences: readonly Difference[]): string[] {
   const unlike = Object.entries(conditions(after)).flatMap(([name, now]) => {
     const then = conditions(before)[name]
@@ -79,7 +79,7 @@ function differencesBetween(before: Report, after: Report): Difference[] {
   })
 }
 
-/** These are by themselves neither better nor worse. */
+/** Figures that are by themselves neither better nor worse. */
 const NOT_COMPARED = new Set<string>([
   ...CPU_PARTS,
   'at rate',
@@ -142,13 +142,13 @@ export function differenceTable(differences: readonly Difference[]): string[][] 
 }
 
 export interface Thresholds {
-  /** Milliseconds at the fixed rate, of the connection count that brought the most. */
+  /** Milliseconds at the fixed rate, at the connection count with the most replies per second. */
   readonly maxP99Ms?: number
-  /** Replies per second that it brought. */
+  /** Replies per second at that connection count. */
   readonly minRate?: number
 }
 
-/** @returns a sentence for each scenario that missed one, and for a threshold that nothing was measured for; medians decide */
+/** @returns a sentence for each scenario that missed a threshold, and for each threshold without a measurement; medians decide */
 export function missed({ scenarios }: Report, { maxP99Ms, minRate }: Thresholds): string[] {
   const best = scenarios.flatMap((scenario) => {
     const one = saturation(scenario)

@@ -1,4 +1,4 @@
-// Keep-alive connections of the bench's own load generator, one request at a time; of a right reply only the status is kept.
+// Keep-alive connections of the bench's own load generator, one request at a time. Of a right reply only the status is kept.
 import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
@@ -15,7 +15,7 @@ export interface Reply {
   readonly status: number
   /** The value of the header Retry-After. */
   readonly retryAfterSeconds: number | undefined
-  /** The first part of what an error says. */
+  /** The first part of an error's text. */
   readonly text: string
   /** The value of the header RateLimit-Policy of an error. */
   readonly limit?: string | undefined
@@ -25,14 +25,14 @@ export const NO_REPLY: Reply = { status: 0, retryAfterSeconds: undefined, text: 
 
 /**
  * @param url of the service; its path is not used
- * @returns connections that are open already, because callers keep theirs; where one could not be opened, `send` tries again
+ * @returns open connections, because callers keep theirs open; `send` tries again to open a connection that failed
  */
 export type OpenConnections = (
   url: string,
   count: number,
 ) => Promise<{
   readonly connections: readonly Connection[]
-  /** @throws Error where the replies were counted otherwise on the way */
+  /** @throws Error where the generator has counted other replies */
   readonly close: () => Promise<void>
 }>
 
@@ -51,12 +51,12 @@ export const openConnections: OpenConnections = async (url, count) => {
   }
 }
 
-/** @returns as much of an error's text as is kept */
+/** @returns the part of an error's text that is kept */
 export function firstOf(text: string): string {
   return text.slice(0, TEXT_CHARS_MAX)
 }
 
-/** @returns undefined where the header is left out, or is a date */
+/** @returns undefined where the header is missing, or is a date */
 export function secondsOf(header: string | readonly string[] | undefined): number | undefined {
   const seconds = Number.parseInt(String(header), 10)
   return seconds >= 0 ? seconds : undefined
@@ -90,7 +90,7 @@ async function openConnection(url: string): Promise<Connection & { close: () => 
         timeout: ANSWER_MS_MAX,
       })
       sent.on('timeout', () => sent.destroy())
-      // It is closed then, with no reply.
+      // `close` follows, with no reply.
       sent.on('error', () => undefined)
       sent.on('close', () => onReply(reply))
       sent.on('response', (response) => {
@@ -116,7 +116,7 @@ async function openConnection(url: string): Promise<Connection & { close: () => 
 
 /** @returns the socket, or undefined where it did not open in time */
 async function openSocket(socket: Socket, isOpen: 'connect' | 'secureConnect'): Promise<Socket | undefined> {
-  // The server may reset it before its first request, which then opens another.
+  // The server may reset the socket before its first request, which then opens another.
   socket.on('error', () => undefined)
   try {
     await once(socket, isOpen, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })

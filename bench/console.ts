@@ -1,5 +1,5 @@
-// The program `console`: how soon the console's pages show what they are opened for, with many executions stored; searches, lists and sums behind
-// them, and how fast the catalogue that they read is built while the service is idle.
+// The program `console`: with many executions stored, it measures how soon the console's pages show their content, the searches, lists and sums
+// behind them, and how fast the catalogue that they read is built while the service is idle.
 import { accessSync, constants } from 'node:fs'
 import type { Client } from 'pg'
 import type { Browser, Page } from 'playwright-core'
@@ -43,9 +43,9 @@ export const consoleProgram: Program<ConsoleOptions> = {
   measure: measureConsole,
 }
 
-/** Executed for real, each with a target and an amount of its own; the others are copies of them (bench/fill.ts). */
+/** Real executions, each with a target and an amount of its own; the others are copies of them (bench/fill.ts). */
 const EXECUTED = 100
-/** Asked for real. */
+/** Real approval requests. */
 const ASKED = 20
 const POLL_EVERY_MS = 50
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -54,11 +54,11 @@ const DAYS = 30
 /** Milliseconds, at the median for pages and at p95 for reads. */
 const GOALS = { page: 150, overview: 300, search: 100 }
 
-/** The navigation of this page has links to those, and it has no row and no plot. */
+/** A page without rows and plots. Its navigation has links to the pages of `FOLLOWED`. */
 const WITHOUT_ROWS = '/console/in-doubt'
 const FOLLOWED = new Set(['/console', '/console/inbox', '/console/requests'])
 
-/** Most executions are under one of these. */
+/** The policies of most executions. */
 const PAYING = ['bench-paying-1', 'bench-paying-2', 'bench-paying-3'] as const
 const ASKING = 'bench-asking'
 const APPROVER = 'bench-approver'
@@ -78,16 +78,16 @@ const agents = Array.from({ length: 5 }, (_, i) => {
 const agentOf = (n: number) => agents[n % agents.length]!
 
 interface Ending {
-  /** It is that of the executions with lower numbers, where none before is. */
+  /** The ending is that of executions with lower numbers, as far as no ending before it applies. */
   readonly below: number
-  /** Left out: one of PAYING. */
+  /** Default: one of PAYING. */
   readonly policy?: string
   readonly expect: number
   readonly parameters?: object
   readonly approved: boolean
 }
 
-/** How one of a hundred executions ends, by its number: most are carried out. */
+/** How each of a hundred executions ends, by its number: most are carried out. */
 const LACKS_APPROVAL: Ending = { below: 8, policy: ASKING, expect: 403, approved: true }
 const endings: readonly Ending[] = [
   LACKS_APPROVAL,
@@ -178,7 +178,7 @@ function rowOf({
 }: {
   readonly label: string
   readonly times: Times
-  /** What other programs had taken before the first of them. */
+  /** The gauges before the first of the times, for the share of other programs. */
   readonly from: ReturnType<typeof readGauges>
   /** The percentile that has the goal. */
   readonly judged: number
@@ -222,14 +222,14 @@ async function logIn(browser: Browser, serviceUrl: string): Promise<Page> {
   return page
 }
 
-/** Ids of what was executed and asked for real, whose evidence verifies. */
+/** Ids of real executions and of a real request, whose evidence verifies. */
 interface Made {
   readonly completed: string
   readonly refused: string
   readonly waiting: string
 }
 
-/** Policies are in effect before the oldest copy was decided, so that the catalogue has the amounts of all. */
+/** Puts policies into effect before the oldest copy was decided, so that the catalogue has the amounts of all. */
 async function decree(callRoute: CallRoute, client: Client): Promise<void> {
   const { publicKeyPem } = aSigningKey('k1')
   const enrolment = { action: 'add', approverId: APPROVER, keyId: 'k1', publicKeyPem }
@@ -255,7 +255,7 @@ function bodyOf(n: number, { policy = PAYING[n % PAYING.length]!, parameters, ap
   )
 }
 
-/** Executes and asks what the rest is copied from. */
+/** Makes the executions and requests that the rest is copied from. */
 async function act(callRoute: CallRoute): Promise<Made> {
   const executed: string[] = []
   for (let n = 0; n < EXECUTED; n++) {
@@ -277,7 +277,7 @@ async function act(callRoute: CallRoute): Promise<Made> {
   return { refused: executed[0]!, completed: executed.at(-1)!, waiting: asked[0]! }
 }
 
-/** Stores copies, has the catalogue built again by the service, and returns how many rows a second. */
+/** Stores copies, has the catalogue built again by the service, and returns the rows per second. */
 async function build(
   client: Client,
   { executions, requests }: Pick<ConsoleOptions, 'executions' | 'requests'>,
@@ -330,7 +330,7 @@ async function copyRequests(client: Client, count: number): Promise<void> {
 interface Kind {
   readonly label: string
   readonly route: string
-  /** Of its n-th request. */
+  /** The query of the n-th request. */
   readonly query: (n: number) => string
   readonly goalMs?: number
 }
@@ -354,12 +354,12 @@ const statistics = (label: string, query: string): Kind => ({
   query: () => `?since=${daysAgo(DAYS)}&${query}`,
 })
 
-/** What pages and programs read. */
+/** The reads of pages and programs. */
 async function kindsOf(client: Client): Promise<readonly Kind[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT business_transaction_id::text AS id FROM catalogue_entries LIMIT 100',
   )
-  /** A target, the beginning of an id, a part of a word, an amount, and a word of none, in turn. */
+  /** A target, the beginning of an id, a part of a word, an amount, and a word without a match, in turn. */
   const words = [
     (n: number) => targetOf(n),
     (n: number) => rows[n % rows.length]!.id.slice(0, 8),
@@ -386,7 +386,7 @@ async function kindsOf(client: Client): Promise<readonly Kind[]> {
 interface MeasuredPage {
   readonly label: string
   readonly path: string
-  /** A selector of what a reader has come for. */
+  /** A selector of the content that a reader has come for. */
   readonly ready: string
   readonly goalMs?: number
 }
@@ -395,7 +395,7 @@ const ROW = 'main tbody tr'
 
 const page = (label: string, path: string, ready = ROW): MeasuredPage => ({ label, path, ready })
 
-/** Every page of many or of one execution or request. */
+/** Every page that shows many executions or requests, or one. */
 function pagesOf({ completed, refused, waiting }: Made): readonly MeasuredPage[] {
   return [
     { ...page('Overview, 30 days', '/console?range=30d', '.plot canvas'), goalMs: GOALS.overview },
@@ -414,7 +414,7 @@ function pagesOf({ completed, refused, waiting }: Made): readonly MeasuredPage[]
     page('Target', `/console/targets/${targetOf(50)}`, '.plot canvas'),
     page('Policy, a third of all', `/console/policies/${PAYING[0]}/1.0.0`, '.decided'),
     page('Search', `/console/search?q=${targetOf(50)}`, 'main li, main tbody tr'),
-    // Of these no sums are kept: all executions of the range are added up.
+    // No sums are kept for targets: all executions of the range are added up.
     { ...page('Targets, 30 days', '/console/targets'), goalMs: GOALS.overview },
     page('Audit', '/console/audit'),
     page('Changes', '/console/changes'),

@@ -1,5 +1,5 @@
-// CPU time and memory of the service's threads, of PostgreSQL and of the machine, from Linux's /proc (proc_pid_stat(5)); elsewhere
-// there is none.
+// CPU time and memory of the service's threads, of PostgreSQL and of the machine, from Linux's /proc (proc_pid_stat(5)); other systems
+// have none.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { sum, type Round } from './figures.ts'
 
@@ -21,7 +21,7 @@ interface Pids {
 /** USER_HZ is 100 on every architecture that Node runs on. */
 const TICK_MICROS = 10_000
 
-/** As node 24 names them (15 characters, cut by the kernel); what has none of these names is a worker thread. */
+/** Names that Node 24 gives (15 characters, cut by the kernel). A thread with another name is a worker thread. */
 const HELPERS = new Set(['V8Worker', 'libuv-worker', 'DelayedTaskSche', 'SignalInspector'])
 
 const hasProc = process.platform === 'linux'
@@ -46,13 +46,13 @@ export function cpuTimes({ service, postmaster }: Pids): CpuTimes | undefined {
   return { ...times, 'CPU total': sum(Object.values(times)) }
 }
 
-/** Microseconds of all processors together: what the host took away, and what programs did that the bench has not started. */
+/** Microseconds of all processors together: taken away by the host, and used by programs that the bench has not started. */
 interface Disturbance {
   readonly steal: number
   readonly others: number
 }
 
-/** @returns so far; only differences mean something */
+/** @returns totals so far; only differences mean something */
 export function disturbance(): Disturbance | undefined {
   if (!hasProc) return undefined
   // cpu  user nice system idle iowait irq softirq steal
@@ -62,13 +62,13 @@ export function disturbance(): Disturbance | undefined {
   return { steal: steal * TICK_MICROS, others: busy - (treeMicros(process.pid) ?? 0) }
 }
 
-/** @returns what was used between two samples, divided by `by`: the columns of a table; none where nothing is known */
+/** @returns the CPU time between two samples, divided by `by`: the columns of a table; empty where nothing is known */
 export function cpuBetween(from: CpuTimes | undefined, to: CpuTimes | undefined, by: number): Round {
   if (from === undefined || to === undefined) return {}
   return Object.fromEntries(CPU_COLUMNS.map((part) => [part, (to[part] - from[part]) / by]))
 }
 
-/** @returns microseconds of a process, of all that descend from it, and of those of them that have ended */
+/** @returns microseconds of a process and of all its descendants, ended ones included */
 export function treeMicros(root: number): number | undefined {
   if (!hasProc) return undefined
   const stats = new Map(processes().map((pid) => [Number(pid), readStat(`/proc/${pid}`)]))

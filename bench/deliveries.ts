@@ -1,16 +1,16 @@
-// Deliveries of a provider: what is sent, and what a run waits for and counts when the last one is answered.
+// Deliveries of a provider: the requests, and the work that a run waits for and counts after the last reply.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { RequestKind } from './request.ts'
 import type { Scenario } from './scenario.ts'
 import { PROVIDER, WEBHOOK_SECRET } from './service.ts'
 
-/** As the provider documents a payment, with an id of its own. */
+/** A payment as the provider documents it, with an id of its own. */
 const DELIVERY = `{"entity":"event","account_id":"acc_BFQ7uQEaa7j2z7","event":"payment.captured","contains":["payment"],"payload":{"payment":{"entity":{"id":"pay_{{0}}","entity":"payment","amount":100,"currency":"INR","base_amount":100,"status":"captured","order_id":"order_DESlLckIVRkHWj","invoice_id":null,"international":false,"method":"netbanking","amount_refunded":0,"captured":true,"bank":"HDFC","email":"gaurav.kumar@example.com","contact":"+919876543210","notes":[],"fee":2,"tax":0}}},"created_at":1567674606}`
 
 /**
- * @param body with `{{0}}`, so that no two are alike
- * @param leaves what each of them leaves behind
+ * @param body with `{{0}}`, so that no two bodies are alike
+ * @param leaves the rows that each delivery leaves behind
  */
 export function deliveries(body: string, leaves: RequestKind['leaves'] & object): RequestKind {
   return {
@@ -42,10 +42,10 @@ const DRAIN_MS_MAX = 300_000
 /**
  * Waits until every delivery is processed.
  *
- * @returns deliveries processed a second, from the first one's arrival to the last one's end; those that waited at the worst moment, the
- *   milliseconds from arrival to processing, and the seconds after the last reply; from the times in the table, because a query while it
- *   happens is part of the load
- * @throws Error where one of them was not audited, or takes too long
+ * @returns deliveries processed per second, from the first arrival to the last end; the deliveries that waited at the worst moment, the
+ *   milliseconds from arrival to processing, and the seconds after the last reply. Read from the times in the table, because a query
+ *   during the run is part of the load
+ * @throws Error where a delivery was not audited, or takes too long
  */
 export async function drained(database: Client, since: Date): Promise<Record<string, number>> {
   const startMs = performance.now()

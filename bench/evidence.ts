@@ -1,6 +1,6 @@
-// What must be true of answered requests before a figure is printed, besides their number (bench/left.ts): a sample of the evidence
-// verifies offline, with the published keys and the code that any reader uses (src/formats/verifier, an implementation other than the
-// service's), and its executions are closed.
+// Checks of answered requests before a figure is printed, besides their number (bench/left.ts): a sample of the evidence verifies
+// offline, with the published keys and the code that any reader uses (src/formats/verifier, an implementation other than the service's),
+// and its executions are closed.
 import { verifyEvidence } from '../src/formats/verifier/index.ts'
 import { call, type Target } from './calls.ts'
 
@@ -9,8 +9,8 @@ const ROUTES = { 'trust-record': 'GET /trust-records/{id}', 'refusal-record': 'G
 /**
  * Fetches evidence by its id and verifies it with what GET /.well-known/jwks.json publishes.
  *
- * @param sample with the key of who may read it, where that is not the subject's
- * @returns how many pieces were looked at, each record with its receipt
+ * @param sample ids with the key that may read them, where it is not the subject's
+ * @returns how many pieces were checked, each record with its receipt
  */
 export async function checkSample(
   subject: Target,
@@ -31,7 +31,7 @@ export async function checkSample(
   return { verified: sample.length, problems }
 }
 
-/** @returns what the service says of an execution that is not closed by its evidence */
+/** @returns the service's answer for an execution that is not closed by its evidence */
 async function notFinalized(subject: Target, { id, ...of }: { id: string; key?: string }): Promise<string[]> {
   const route = 'GET /execution-intents/{id}'
   const { status, text, json } = await call(subject, route, { params: { id }, expect: 'any', ...of })
@@ -39,7 +39,7 @@ async function notFinalized(subject: Target, { id, ...of }: { id: string; key?: 
   return state === 'FINALIZED' ? [] : [`its intent is not FINALIZED: ${status} ${String(state)}`]
 }
 
-/** @returns what does not hold of one piece of evidence */
+/** @returns the problems of one piece of evidence */
 export function checkEvidence(
   { id, evidence, text }: { id: string; evidence: keyof typeof ROUTES; text: string },
   keys: string,

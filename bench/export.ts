@@ -1,5 +1,5 @@
-// The scenario `export`: GET /trust-records with a cursor over many stored records. Its claim is that a page costs the same at
-// any depth and that the service's memory does not grow; OFFSET pages stand beside it to show what that is worth.
+// The scenario `export`: GET /trust-records with a cursor over many stored records. Its claim is that a page costs the same at any depth
+// and that the service's memory does not grow. OFFSET pages are measured beside it, for comparison.
 import { call, type Target } from './calls.ts'
 import { rssBytes } from './cpu.ts'
 import { figuresOf, openTimes } from './figures.ts'
@@ -13,13 +13,13 @@ import { transactionBody } from './transaction.ts'
 
 const PAGE_SIZE = 100
 const SHARES = [0, 0.25, 0.5, 0.75, 0.99]
-/** Executed for real; the others are copies of them (bench/fill.ts). */
+/** Real executions; the others are copies of them (bench/fill.ts). */
 const EXECUTED = 100
 
 interface ExportOptions {
-  /** To store. */
+  /** The number of records to store. */
   readonly records: number
-  /** Measured at each depth, as far as there are so many below it. */
+  /** The number of pages to measure at each depth, if so many exist below it. */
   readonly pages: number
 }
 
@@ -73,13 +73,13 @@ async function exportRecords({ records, pages }: ExportOptions, stack: AsyncDisp
   return { report, constants, problems }
 }
 
-/** Copies records until there are so many, each a millisecond older than the one before; returns the newest one's time. */
+/** Copies records up to that number, each a millisecond older than the record before; returns the time of the newest record. */
 async function fill(databaseUrl: string, records: number): Promise<Date> {
   const client = await connect(databaseUrl)
   try {
     say(`export: fills in ${records} records`)
     const filling = await openFilling(client)
-    // The copied ones have times of their own.
+    // The copied records have times of their own.
     await client.query('TRUNCATE execution_evidence')
     const newest = new Date()
     await filling.add({ from: 0, to: records, newest })
@@ -113,7 +113,7 @@ async function timed(target: Target, query: string) {
   const startMs = performance.now()
   const { text, headers } = await call(target, 'GET /trust-records', { query })
   const ms = performance.now() - startMs
-  // A copy has only the row's time of its own, and pages are in that order: the cursor holds the time of the page's last row.
+  // Only the row's time is a copy's own, and pages are in that order. The cursor holds the time of the page's last row.
   const next = /<[^>?]*(\?[^>]*)>; rel="next"/.exec(String(headers['link']))?.[1]
   const cursor = new URLSearchParams(next).get('cursor')
   const lastAt = cursor === null ? undefined : Buffer.from(cursor, 'base64url').toString().split(' ')[0]

@@ -1,4 +1,4 @@
-// Figures of several rounds: what was measured each time, so that a reader sees how much of a difference is noise.
+// Figures of several rounds, with the value of each round, so that a reader sees how much of a difference is noise.
 import { createHistogram } from 'node:perf_hooks'
 
 /** One value for each round, in their order; never empty. */
@@ -9,10 +9,10 @@ export interface Figure {
   readonly values: readonly number[]
 }
 
-/** By the heads of the columns in which they stand. */
+/** Figures by the heads of their columns. */
 export type Figures = Readonly<Record<string, Figure>>
 
-/** The figures of one round, by the same names in every round; undefined or not a number where one is not known. */
+/** The figures of one round, by the same names in every round; undefined or not a number where a figure is not known. */
 export type Round = Readonly<Record<string, number | undefined>>
 
 export function figureOf(values: readonly number[]): Figure {
@@ -33,7 +33,7 @@ export function figuresOf(rounds: readonly Round[]): Figures {
   )
 }
 
-/** @returns half of the way from the least to the greatest, as a share of the median: the `±4%` behind a figure */
+/** @returns half of the range from the least to the greatest value, as a share of the median: the `±4%` behind a figure */
 export function spreadOf({ median, min, max }: Figure): number {
   return median === 0 ? 0 : (max - min) / 2 / Math.abs(median)
 }

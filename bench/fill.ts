@@ -7,12 +7,12 @@ const COPIES_PER_STATEMENT = 20_000
 const SOURCES = 100
 
 interface Filling {
-  /** Adds the executions `from` to `to` − 1, number n being n times `everyMs` older than `newest`; 1 ms where it is left out. */
+  /** Adds the executions `from` to `to` − 1. Number n is n times `everyMs` (default: 1 ms) older than `newest`. */
   add(range: { from: number; to: number; newest: Date; everyMs?: number }): Promise<void>
 }
 
 /**
- * Remembers some of the executions that are stored now, as what is copied.
+ * Remembers some of the executions that are stored now, as the source of the copies.
  *
  * @throws Error where no execution is stored
  */
@@ -43,7 +43,7 @@ export async function openFilling(client: Client): Promise<Filling> {
   }
 }
 
-/** As autovacuum and checkpoints would have done by the time there are that many. */
+/** Does the work that autovacuum and checkpoints would have done by the time so many rows are stored. */
 export async function settle(client: Client): Promise<void> {
   await client.query('VACUUM ANALYZE')
   await client.query('CHECKPOINT')

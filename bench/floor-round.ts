@@ -8,7 +8,7 @@ import { filledOnce } from './request.ts'
 import type { Subject } from './scenario.ts'
 import { transactionBody } from './transaction.ts'
 
-/** For the program to answer, on top of the time it measures. */
+/** The time that the program has for its answer, on top of the time it measures. */
 const GRACE_MS = 30_000
 const WARM_UP_SECONDS = 1
 
@@ -20,7 +20,7 @@ export type Floor = Awaited<ReturnType<typeof openFloor>>
  * @param own a service whose database holds an execution
  * @param seconds of each round
  * @param stack takes the program
- * @returns `measure`, which measures a round, in CPU microseconds per execution; `rounds`, all that were measured
+ * @returns `measure`, which measures a round, in CPU microseconds per execution; `rounds`, all measured rounds
  */
 export async function openFloor(
   { service: { databaseUrl, pids }, database }: NonNullable<Subject['own']>,
@@ -57,7 +57,7 @@ export async function openFloor(
   }
 }
 
-/** @returns the report with the floor's figures, and the ratio of the service's throughput to its */
+/** @returns the report with the floor's figures, and the ratio of the service's throughput to the floor's */
 export function withFloor(report: ScenarioReport, { rounds }: Floor): ScenarioReport {
   const figures = figuresOf(rounds)
   const service = saturation(report)?.figures['per s']?.median

@@ -1,17 +1,16 @@
-// The floor: what no implementation of one execution can avoid, as a program of its own against the same PostgreSQL
-// (docs/design-notes.md "Performance"). A batch is BATCH executions, one after another on one connection, and for each of
-// them it does exactly:
+// The floor: the work that no implementation of one execution can avoid, as a program of its own against the same PostgreSQL
+// (docs/design-notes.md "Performance"). A batch is BATCH executions, one after another on one connection, and each of them does exactly:
 //
 //   parse        JSON.parse of the request's UTF-8 bytes
 //   sign  3      Ed25519 (libsodium) of an execution authorization, a record, a receipt; each text is encoded to UTF-8 first
 //   verify 2     Ed25519 of the authorization and of the record
 //   SHA-256 5    of the parameters, the signals, the connector's result, the record and the receipt
 //   insert 2     rows (uuid primary key, text), one statement and one commit for each kind of row of the batch, fsync on:
-//                what must be durable before a connector may be called (transaction and authorization), and the evidence
+//                the rows that must be durable before a connector may be called (transaction and authorization), and the evidence
 //                after it (record without those two, its hash and signature, verification, receipt); whole rows in one page each, which
 //                was measured at 57 µs of PostgreSQL's CPU to 65 with a TOAST table
 //
-// The texts are those that the service stored for one of its executions. Left out, because they are design and not fate: HTTP,
+// The texts are those that the service stored for one of its executions. Left out, because they are choices of design: HTTP,
 // authentication, limits, threads, logs, canonicalization, policy, every further row, index and state.
 import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
@@ -41,20 +40,20 @@ export interface ExecutionTexts {
 export interface FloorResult {
   readonly executions: number
   readonly seconds: number
-  /** The program itself takes so much per execution. */
+  /** The CPU time of the program itself per execution. */
   readonly cpuMicros: number
 }
 
 /** Executions that share a commit. */
 const BATCH = 64
 
-/** In a schema of their own: they are no part of what the service stores. */
+/** Tables in a schema of their own, because they are no part of the service's storage. */
 const claims = rowsOf('floor.claims')
 const evidence = rowsOf('floor.evidence')
 
 process.on('message', (job: FloorJob) => void floor(job).then((result) => process.send?.({ result })))
 
-/** Kept from job to job: the CPU time of a backend that ends between two samples is lost. */
+/** Kept from job to job, because the CPU time of a backend that ends between two samples is lost. */
 let connection: Promise<Client> | undefined
 
 async function connected(databaseUrl: string): Promise<Client> {

@@ -1,4 +1,4 @@
-// `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all was right.
+// `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all checks pass.
 import os from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command } from 'commander'
@@ -35,8 +35,8 @@ type Judged = Thresholds & Partial<Readonly<Record<'json' | 'html' | 'markdown' 
 type Given = Omit<Partial<SuiteOptions>, 'key'> & Judged & { readonly key?: string }
 
 /**
- * @param name what was typed before the arguments
- * @returns the exit code: 0, 1 something was wrong, 2 the command line is, 3 a threshold was missed
+ * @param name the command as it was typed before the arguments
+ * @returns the exit code: 0, 1 something was wrong, 2 the command line is wrong, 3 a threshold was missed
  */
 export async function main(args: readonly string[], name = 'npm run bench --'): Promise<number> {
   const command = `${name} ${shown(args)}`.trim()
@@ -125,7 +125,7 @@ function suiteOptions(
   const isCompared = beside !== undefined || callers === 'token'
   const defaults = quick === true ? QUICK : isCompared ? BESIDE : WHOLE
   const base: SuiteOptions = { ...given, ...defaults, ...options, generator }
-  // Each of two sides is first in as many rounds as the other: what runs first finds another disk and another cache.
+  // Each of two sides runs first in half of the rounds, because the first run finds another disk and another cache.
   return {
     ...base,
     ...(url === undefined ? {} : { storedCount: QUICK.storedCount }),
@@ -137,7 +137,7 @@ function suiteOptions(
 
 /**
  * A deployment is measured by autocannon, which a tester knows, where it is installed.
- * @throws Error where the command line names it and it is not
+ * @throws Error where the command line names autocannon and it is not installed
  */
 function generatorOf({ url, generator }: Partial<SuiteOptions>): SuiteOptions['generator'] {
   const isWanted = generator === undefined ? url !== undefined : generator !== 'own'
@@ -159,8 +159,8 @@ function isInstalled(name: string): boolean {
 }
 
 /**
- * Runs something, prints its report if it has no problem, and returns the exit code.
- * @param soFar what is finished when a signal stops it
+ * Runs the work, prints its report if it has no problem, and returns the exit code.
+ * @param soFar returns the finished part when a signal stops the work
  */
 async function run(
   work: (stack: AsyncDisposableStack) => Promise<Measured<Report>>,
@@ -200,7 +200,7 @@ async function run(
   try {
     await stack.disposeAsync()
   } catch (error) {
-    // Ctrl-C goes to every process of the terminal: what starts, such as initdb, then fails for that reason alone.
+    // Ctrl-C goes to every process of the terminal: a program that is starting, such as initdb, then fails for that reason alone.
     if (exitCode <= SIGNALLED) {
       process.stderr.write(`bench: ${errorText(error)}\n`)
       exitCode = 1
@@ -209,7 +209,7 @@ async function run(
   return exitCode
 }
 
-/** The finished part of a report; empty where nothing is. */
+/** The finished part of a report; empty where nothing is finished. */
 function incomplete(report: Report | undefined, why: string): string {
   if (report === undefined || report.scenarios.length === 0) return ''
   const left =
@@ -217,10 +217,10 @@ function incomplete(report: Report | undefined, why: string): string {
   return `**INCOMPLETE: ${why}; ${left}.**\n\n${markdown(report)}`
 }
 
-/** A shell's exit code of a process that a signal ended is this and the signal's number. */
+/** A shell's exit code for a process that a signal ended is the sum of this and the signal's number. */
 const SIGNALLED = 128
 
-/** At the first signal to stop, whose exit code is then the process's; a second one does not cut the clean-up short. */
+/** Resolves at the first stop signal, which gives the exit code. A second signal does not cut the clean-up short. */
 function interrupted(): Promise<{ problems: string[]; signalled: number }> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -249,6 +249,6 @@ function shown(args: readonly string[]): string {
 
 if (import.meta.main) {
   const exitCode = await main(process.argv.slice(2))
-  // An interrupted scenario still waits for things that went away with its service.
+  // An interrupted scenario still waits for resources that went away with its service.
   process.exit(exitCode)
 }

@@ -1,5 +1,5 @@
-// What requests leave behind in PostgreSQL. It is counted by tables and columns that every version of the service keeps, because a
-// service of another checkout has another schema: how many rows else an execution takes is that version's own affair.
+// Counts the rows that requests leave behind in PostgreSQL, by tables and columns that every version of the service keeps, because a
+// service of another checkout has another schema. Any other rows that an execution takes are that version's own affair.
 import type { Client } from 'pg'
 import { sum } from './figures.ts'
 
@@ -7,21 +7,21 @@ const hasNone = (table: string) =>
   `NOT EXISTS (SELECT FROM ${table} AS other WHERE other.business_transaction_id = t.business_transaction_id)`
 const CLAIMS_WITHOUT_RECORD = `
   business_transactions AS t WHERE t.execution_authorization IS NOT NULL AND ${hasNone('trust_records')}`
-/** Executions that are released, and of whose end nothing is signed: in flight, or in doubt. */
+/** Released executions without a signed end: in flight, or in doubt. */
 export const UNFINISHED = `${CLAIMS_WITHOUT_RECORD} AND ${hasNone('intent_transitions')}`
 
-/** Whose rows are counted whatever is sent. */
+/** Tables whose rows are always counted. */
 const ALWAYS = {
   claims: 'business_transactions',
   records: 'trust_records',
   'claims without a record': CLAIMS_WITHOUT_RECORD,
   refusals: 'refusal_records',
-  // The first of each belongs to the execution, wherever it is stored.
+  // The first verification and the first receipt belong to the execution, wherever they are stored.
   'later verifications': 'verifications WHERE ordinal > 1',
   'later receipts': 'receipts WHERE ordinal > 1',
 }
 
-/** And those that are counted where requests leave some, because other things write them too. */
+/** Tables that are counted only where requests leave rows in them, because other work writes them too. */
 const SOMETIMES = {
   deliveries: 'webhook_events',
   confirmations: 'provider_confirmations',
@@ -31,22 +31,22 @@ const SOMETIMES = {
 const COUNTED = { ...ALWAYS, ...SOMETIMES }
 type Name = keyof typeof COUNTED
 
-/** How many of each. */
+/** The number of rows of each name. */
 export type Left = Readonly<Partial<Record<Name, number>>>
 
 /** Requests whose replies are counted. */
 export interface Leaving {
   readonly name: string
-  /** The status that every one of them must be answered with. */
+  /** The status that every one of these requests must be answered with. */
   readonly status: number
-  /** What each reply with that status leaves behind. */
+  /** The rows that each reply with that status leaves behind. */
   readonly leaves?: Left
 }
 
 /** Replies by kind and status; 0 where the connection broke or nothing came within ten seconds. */
 export type Replies = Readonly<Record<string, Readonly<Record<string, number>>>>
 
-/** @returns names of what is counted for these requests */
+/** @returns names of the counts for these requests */
 function countedFor(kinds: readonly Leaving[]): Name[] {
   const names = [ALWAYS, ...kinds.map(({ leaves = {} }) => leaves)].flatMap((of) => Object.keys(of))
   return [...new Set(names)] as Name[]
@@ -60,7 +60,7 @@ export async function countLeft(database: Client, kinds: readonly Leaving[]): Pr
   return rows[0] ?? {}
 }
 
-/** @returns a sentence for each that has grown by another number than the acknowledged replies say */
+/** @returns a sentence for each count that has grown by another number than the acknowledged replies say */
 export function miscounted(
   { from, to }: { from: Left; to: Left },
   kinds: readonly Leaving[],

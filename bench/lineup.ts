@@ -1,5 +1,5 @@
-// A scenario measures in turn: this service alone, this service beside a second one, one service under both load generators, or one whose
-// callers send an access token and a key.
+// The sides that a scenario measures in turn: this service alone, this service beside a second service, one service under both load
+// generators, or one service whose callers send an access token and a key.
 import { call } from './calls.ts'
 import type { Generator } from './load.ts'
 import { WARM_UP_SECONDS_MAX } from './options.ts'
@@ -17,9 +17,9 @@ export interface Lineup {
   readonly options: SuiteOptions
   /** This service; undefined for a deployment. */
   readonly own: Subject['own']
-  /** One for each service, this one's first. */
+  /** One session for each service, this service's first. */
   readonly sessions: readonly Session[]
-  /** One or two, in the order of the ratios: the first ÷ the second. */
+  /** One or two sides, in the order of the ratios: the first ÷ the second. */
   readonly sides: readonly Side[]
   /** The second side's name in the report. */
   readonly otherName: 'autocannon' | 'key' | 'empty' | 'other'
@@ -28,7 +28,7 @@ export interface Lineup {
 interface Side {
   readonly session: Session
   readonly generator: Generator
-  /** Left out: those of the session. */
+  /** Default: those of the session. */
   readonly requests?: Requests
 }
 
@@ -43,7 +43,7 @@ export interface Pair {
  * Starts the services, sets the scenario up on each, and tries each of its requests once.
  *
  * @param deployment measured in place of a fresh service that `start` starts
- * @param stack takes what has to be undone
+ * @param stack collects the clean-up steps
  * @throws Error with a sentence where a request is not answered as it must be
  */
 export async function openLineup(
@@ -120,7 +120,7 @@ export function connectionCounts(
   return connections ?? [...new Set(own.map((count) => Math.max(count, callers)))]
 }
 
-/** Does some work, and checks that each database has grown by what its service answered meanwhile. */
+/** Does some work, and checks that each database has grown by the replies of its service in that time. */
 export function counted({ sessions }: Lineup, work: () => Promise<void>): Promise<void> {
   return sessions.reduce((inner, session) => () => session.counted(inner), work)()
 }
@@ -138,16 +138,16 @@ async function tryOnce(subject: Subject, kind: RequestKind, sender: Sender): Pro
     )
 }
 
-/** A deployment for which the command line gives a rate is never asked for all that it can do. */
+/** A deployment for which the command line gives a rate is never driven at open throttle. */
 const isAtRateOnly = ({ own, options }: Lineup) => own === undefined && options.rate !== undefined
 
-/** Which side is first changes from turn to turn, because what it leaves for the disk delays the other. */
+/** The first side changes from turn to turn, because its writes that are still going to the disk delay the other side. */
 const inTurn = <Item>(of: readonly Item[], turn: number) => (turn % 2 === 0 ? [...of] : of.toReversed())
 
 /**
- * Runs of each side in turn, at least one, whose figures are dropped, until each service has answered as many requests as the options say:
- * V8 compiles, PostgreSQL plans, and its log takes whole images of pages. A deployment never sees more connections or a higher rate than
- * the command line says.
+ * Runs each side in turn, at least once, and drops the figures, until each service has answered as many requests as the options say: V8
+ * compiles, PostgreSQL plans, and its log takes whole images of pages. A deployment never sees more connections or a higher rate than the
+ * command line says.
  */
 export async function warmUp(lineup: Lineup): Promise<void> {
   const { scenario, options, own, sessions, sides } = lineup
@@ -174,7 +174,7 @@ export async function runPairs(lineup: Lineup, connections: number, round: numbe
   const opens: Run[] = []
   if (!isAtRateOnly(lineup))
     for (const { session, ...by } of sides) opens.push(await session.run(by, connections))
-  // Latencies compare at one rate only: the other side's, which is the same beside every version of this one.
+  // Latencies compare at one rate only: the other side's rate, which is the same beside every version of this side.
   const share = (inTurn(opens, round).at(-1)?.perSecond ?? 0) * LATENCY_RATE_SHARE
   const stages = lineup.options.rate ?? [{ from: share, to: share }]
   const pairs: Pair[] = []

@@ -12,14 +12,14 @@ export interface LoadJob {
   readonly generator: Generator
   readonly url: string
   readonly kinds: readonly RequestKind[]
-  /** Connections are theirs in turn. */
+  /** Connections are assigned to the senders in turn. */
   readonly senders: readonly Sender[]
   readonly connections: number
-  /** Each stage takes so long. */
+  /** The length of each stage. */
   readonly seconds: number
   /** Undefined is open throttle. */
   readonly stages: readonly Stage[] | undefined
-  /** 429 is no error: the sender waits as long as it says. */
+  /** Whether 429 is no error: the sender then waits as long as the reply says. */
   readonly slowsDown: boolean
   /** Share of the replies that may be errors; beyond it the run ends. */
   readonly errorShareMax: number
@@ -33,12 +33,12 @@ export interface LoadResult {
   readonly notSent: number
   /** From the first request to the last reply. */
   readonly seconds: number
-  /** The generator took so much per request, and of one core. */
+  /** The generator's CPU time per request, and its share of one core. */
   readonly cpuMicros: number
   readonly coreShare: number
   /**
-   * Milliseconds by percent of the right replies that took at most so long, from when each was due: one that had to wait for its
-   * connection counts in full. At open throttle they say how busy the service was and no more.
+   * Milliseconds by percent of the right replies that took at most so long, from when each request was due: a wait for a connection
+   * counts in full. At open throttle they say how busy the service was and no more.
    */
   readonly latency: readonly { readonly percent: number; readonly ms: number }[]
   readonly overTime: OverTime
@@ -46,7 +46,7 @@ export interface LoadResult {
   readonly sample: Readonly<Record<string, readonly { readonly id: string; readonly sender: number }[]>>
 }
 
-/** Each `stepSeconds` has its figures, one after the other. */
+/** The figures of each `stepSeconds`, one after the other. */
 export interface OverTime {
   readonly stepSeconds: number
   /** Requests that were due; empty at open throttle. */
@@ -55,7 +55,7 @@ export interface OverTime {
   readonly perSecond: readonly number[]
   readonly p50Ms: readonly number[]
   readonly p99Ms: readonly number[]
-  /** Counts, not rates: they are rare. */
+  /** Counts, not rates, because they are rare. */
   readonly errors: readonly number[]
   readonly limited: readonly number[]
 }
@@ -66,7 +66,7 @@ export interface Progress {
   /** Right replies since the last progress. */
   readonly perSecond: number
   readonly p99Ms: number
-  /** So far. */
+  /** Errors and 429s so far. */
   readonly errors: number
   readonly limited: number
   /** The value of RateLimit-Policy in the first 429. */
@@ -76,18 +76,18 @@ export interface Progress {
 const PERCENTS = [10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.99, 100]
 /** Ids kept of each kind. */
 const SAMPLE_SIZE = 50
-/** Shorter ones would show single batches. */
+/** Shorter steps would show single batches. */
 const STEP_SECONDS_MIN = 0.1
 const STEPS_MAX = 50
-/** A share of fewer replies says nothing: a tolerated one is a share of as many. */
+/** A share of fewer replies says nothing, so the tolerated share is taken of at least this many. */
 const SHARE_OF_MIN = 1_000
-/** After a reply that asks to wait and does not say how long, and after none. */
+/** The wait after a 429 that does not say how long, and after a missing reply. */
 const REST_MS = 1_000
 const PROGRESS_EVERY_MS = 1_000
 
 const generators: Readonly<Record<Generator, OpenConnections>> = {
   own: openConnections,
-  // Half of this program's start, where it is not wanted.
+  // Loaded only where it is wanted, because it takes half of this program's start.
   autocannon: async (...args) => (await import('./autocannon.ts')).openAutocannon(...args),
 }
 
@@ -118,7 +118,7 @@ async function load(job: LoadJob): Promise<LoadResult> {
         send(message, (reply) => {
           tally.add({ kind, id: message.id, sender: at, reply, dueMs })
           const untilMs = performance.now() + restAfter(reply)
-          // A rate limit is the caller's, whatever else is the connection's.
+          // A rate limit holds for the caller, any other wait for the connection.
           if (reply.status === 429) sender.restsUntilMs = untilMs
           else restsUntilMs = untilMs
           go()
@@ -155,7 +155,7 @@ function pickers({ url, kinds }: LoadJob, sender: Sender): () => { kind: Request
   }
 }
 
-/** @param lose ends the run: the service is not asked what it answers wrongly until the time is up */
+/** @param lose ends the run early: a service that answers wrongly is not asked until the time is up */
 function openTally(job: LoadJob, startMs: number, lose: () => void) {
   const replies: Record<string, Record<string, number>> = {}
   const wrong: Record<string, string> = {}
@@ -221,9 +221,9 @@ function openSteps({ seconds, stages }: LoadJob, startMs: number) {
   const steps = Array.from({ length }, () => ({ times: openTimes(), errors: 0, limited: 0 }))
   const at = (ms: number) => steps[Math.floor((ms - startMs) / 1000 / stepSeconds)]
   return {
-    /** Drops what comes after the end: it would make the last step's rate too high. */
+    /** Drops replies after the end, which would make the last step's rate too high. */
     addTime: (atMs: number, tookMs: number) => at(atMs)?.times.add(tookMs),
-    /** Counts what comes after the end in the last step. */
+    /** Counts replies after the end in the last step. */
     count(atMs: number, what: 'errors' | 'limited'): void {
       const step = at(atMs) ?? steps.at(-1)
       if (step !== undefined) step[what]++

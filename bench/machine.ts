@@ -1,4 +1,4 @@
-// A report names the machine that the figures were measured on: without it they say nothing.
+// A report names the machine that the figures were measured on: without it the figures mean nothing.
 import { spawnSync } from 'node:child_process'
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os'
@@ -10,7 +10,7 @@ export interface Machine {
   readonly memoryGiB: number
   readonly system: string
   readonly node: string
-  /** An 8 KiB write in the folder for temporary files, where the database is. Near 0 that is memory, and the figures mean little. */
+  /** Time of an 8 KiB write in the temporary folder, where the database is. Near 0 that folder is memory, and the figures mean little. */
   readonly fsyncMs: { readonly p50: number; readonly p99: number }
   /** `-dirty`: with changes that are in no commit. */
   readonly commit: string

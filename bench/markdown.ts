@@ -17,7 +17,7 @@ export function markdown(report: Report, comparison?: Comparison): string {
   return joined(sectionsOf(report, comparison).map((section) => section.markdown))
 }
 
-/** With its plots, as text that GitHub and other readers of Markdown draw. */
+/** The report with its plots, as text that GitHub and other readers of Markdown draw. */
 export function plottedMarkdown(report: Report): string {
   return joined(
     sectionsOf(report).flatMap((section) => [section.markdown, ...chartsOf(section.scenario?.measurements)]),
@@ -95,7 +95,7 @@ function comparisonText({ file, differences, remarks }: Comparison): string {
 const CPU_HEADS: string[] = [...CPU_COLUMNS, '× floor', 'generator', 'its core %']
 /** The worst round counts for these figures. */
 const WORST = ['max ms', 'batch max', 'steal %', 'others %']
-/** What stands below the line in the head of a ratio. */
+/** The titles of ratio tables, by the divisor in the head of a ratio. */
 const OTHERS: Readonly<Record<string, string>> = {
   other: 'This service ÷ that of --beside',
   empty: 'This service ÷ one whose database holds only what such runs have stored',
@@ -133,7 +133,7 @@ function tablesOf({ labels, measurements, further = {} }: ScenarioReport): { tit
   })
 }
 
-/** Every figure that any of them has. */
+/** The names of all figures that any of the rows has. */
 function headsOf(rows: readonly Measurement[]): string[] {
   return [...new Set(rows.flatMap(({ figures }) => Object.keys(figures)))]
 }
@@ -196,7 +196,7 @@ const NOTES = [
   'MB/hour, ±: the slope over the time after the warm-up, and half of its 95 % interval.',
 ]
 
-/** The notes for the columns that are in the tables, and what the noise is. */
+/** The notes for the columns that are in the tables, and a note about the noise. */
 function notes({ constants, scenarios }: Report): string[] {
   const heads = new Set(scenarios.flatMap((one) => tablesOf(one).flatMap(({ table }) => table[0] ?? [])))
   const isShown = (note: string) =>

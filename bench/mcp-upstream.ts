@@ -1,4 +1,4 @@
-// A server of MCP with one tool that only reads, for the program `mcp`.
+// An MCP server with one tool that only reads, for the program `mcp`.
 import { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 

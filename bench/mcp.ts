@@ -1,5 +1,5 @@
-// The program `mcp`: what the MCP gateway adds to a call of a tool that only reads, beside the same call of the server itself, and how many calls
-// a second go through one gateway.
+// The program `mcp`: the time that the MCP gateway adds to a call of a tool that only reads, beside the same call of the server itself, and the
+// calls per second that go through one gateway.
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { Client } from '@modelcontextprotocol/client'
@@ -40,12 +40,12 @@ export const mcpProgram: Program<McpOptions> = {
 const ALIAS = 'bench'
 const COMMAND = join(import.meta.dirname, '..', 'bin', 'countersign.js')
 const UPSTREAM = [process.execPath, join(import.meta.dirname, 'mcp-upstream.ts')]
-/** Of the profiles: the service is named by `--url`. */
+/** The address in the profiles, which is not used: `--url` names the service. */
 const NOWHERE = 'http://127.0.0.1:1'
 const WARM_UP = 50
 const VERIFIED = 20
 
-/** Makes one call. @returns the id of its transaction; undefined where nothing governs it */
+/** Makes one call. @returns the id of its transaction; undefined without a gateway */
 type Look = () => Promise<string | undefined>
 
 async function measureMcp({ calls, rounds, seconds, parallel }: McpOptions, stack: AsyncDisposableStack) {
@@ -117,7 +117,7 @@ async function openClient(
   stack.defer(() => client.close())
   let count = 0
   return async () => {
-    // Equal calls at the same time would be one.
+    // Equal calls at the same time would count as one call.
     const { isError, _meta } = await client.callTool({ name: 'look', arguments: { at: count++ } })
     if (isError === true) throw new Error('A call of the tool was answered with an error.')
     const receipt = _meta?.['countersign/receipt'] as { businessTransactionId: string } | undefined

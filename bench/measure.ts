@@ -14,10 +14,10 @@ import { withTimeline } from './timeline.ts'
 
 /**
  * @param deployment undefined: a fresh service of the bench's own
- * @param start starts one
- * @param stack takes what has to be undone, whether or not this ends well
- * @param interruptible gets what says, at any time from then on, what is finished
- * @throws Error with a sentence at the first reply that is not what it must be
+ * @param start starts such a service
+ * @param stack collects the clean-up steps, whether or not this ends well
+ * @param interruptible receives a function that returns the finished part, at any time from then on
+ * @throws Error with a sentence at the first wrong reply
  */
 export async function measureScenario(
   scenario: Scenario,
@@ -44,7 +44,7 @@ export async function measureScenario(
   }))
   await warmUp(lineup)
   const history = historyOf(lineup)
-  // Its work on this service's PostgreSQL would be an advantage to the service beside.
+  // The floor's work on this service's PostgreSQL would be an advantage to the service beside.
   const isFloorMeasured = hasFloor === true && options.beside === undefined
   const floor = isFloorMeasured && own ? await openFloor(own, options.seconds, stack) : undefined
   const measurements =
@@ -79,14 +79,14 @@ async function measureLevels(lineup: Lineup, database: Client, cells: Cell[]): P
 /** A cell is measured at one connection count, and at one level of stored records. */
 interface Cell {
   readonly connections: number
-  /** Stored before, where they are part of what is measured. */
+  /** Records stored before, where they are part of the measurement. */
   readonly records: number | undefined
   readonly rounds: Round[]
-  /** Runs of the newest round; that one is not among `rounds` until all cells have had it. */
+  /** Runs of the newest round, which is not among `rounds` until all cells have had it. */
   last: Pair[]
 }
 
-/** @param cells takes those that are measured here */
+/** @param cells takes the cells that are measured here */
 async function measureCounts(
   lineup: Lineup,
   cells: Cell[],
@@ -117,7 +117,7 @@ async function measureCounts(
 
 const isBegun = ({ last }: Cell) => last.length > 0
 
-/** The measurement is that of the rounds that are whole; before there is one, of the runs of the first. */
+/** The measurement of all complete rounds; before the first round is complete, that of its runs. */
 function measurementOf({ connections, records, rounds, last }: Cell, lineup: Lineup): Measurement {
   const [mine] = last
   return {
@@ -148,7 +148,7 @@ const COMPARED: Readonly<Record<string, (run: Run) => number | undefined>> = {
   batch: ({ figures }) => figures['batch mean'],
 }
 
-/** @param behind the head of each ratio: whose the second run is, and how both ran */
+/** @param behind the head of each ratio: the side of the second run, and how both ran */
 function ratiosOf(mine: Run | undefined, other: Run | undefined, behind: string): Round {
   if (mine === undefined || other === undefined) return {}
   const ratios = Object.entries(COMPARED).map(([name, of]) => [
@@ -159,7 +159,7 @@ function ratiosOf(mine: Run | undefined, other: Run | undefined, behind: string)
 }
 
 /**
- * One row of the table in one round: throughput and cost from open throttle, latency from the fixed rate, never both from one.
+ * One row of the table in one round: throughput and cost from open throttle, latency from the fixed rate, never both from one run.
  *
  * @param pairs of each side of the lineup
  * @param ofRound CPU microseconds of the floor, and for each side the bytes at rest, of an execution
@@ -174,7 +174,7 @@ function roundOf(
 ): Round {
   if (mine === undefined) throw new Error('nothing was measured')
   const { open, paced } = mine
-  // A run at open throttle says better what the service costs.
+  // A run at open throttle shows better how much the service costs.
   const main = open ?? paced
   const worst = (head: string) =>
     Math.max(...[main, paced].map(({ disturbance }) => disturbance[head] ?? Number.NaN))
@@ -204,7 +204,7 @@ function roundOf(
   }
 }
 
-/** @returns what the services had answered before they were measured, this one's first; nothing is known of a deployment's */
+/** @returns how many requests the services had answered before they were measured, this service first; nothing for a deployment */
 function historyOf({ own, sessions, otherName }: Lineup): Pick<ScenarioReport, 'history'> {
   if (own === undefined) return {}
   const answered = Object.fromEntries(
@@ -239,7 +239,7 @@ function countsOf({ own, sessions }: Pick<Lineup, 'own' | 'sessions'>) {
   return { replies, errors, limited, errorsBy, ...left }
 }
 
-/** Ids of what was answered, picked at random from all runs. */
+/** Ids of answered requests, picked at random from all runs. */
 function sampleOf({ requests: { kinds }, runs }: Session, size: number) {
   return kinds.flatMap(({ name, evidence }) => {
     if (evidence === undefined) return []

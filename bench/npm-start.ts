@@ -1,4 +1,4 @@
-// How `npm start` starts the service: whoever starts it otherwise gives Node the same.
+// How `npm start` starts the service: every other start gives Node the same arguments.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

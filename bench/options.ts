@@ -1,16 +1,16 @@
-// The options of the command line: what the help says of each, what its value must be, and what stands for one that is left out.
+// The options of the command line: the help, the possible values and the default of each.
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { errorText } from '../src/formats/text/error-text.ts'
 import type { Stage } from './pace.ts'
 import { WARM_AFTER } from './report.ts'
 import { readTransactions } from './transaction.ts'
 
-/** Exit code where nothing was measured because the command line asks for what cannot be, as of every command. */
+/** Exit code where nothing was measured because the command line is wrong, as of every command. */
 export const WRONG_USAGE = 2
 /** Exit code where all was measured and right, and a threshold was missed. */
 export const MISSED = 3
 
-/** The values of options that are left out. */
+/** The defaults of the options. */
 export const WHOLE = {
   seconds: 5,
   rounds: 3,
@@ -24,10 +24,10 @@ export const BESIDE = { ...WHOLE, seconds: 1.5, rounds: 8, warmUp: WARM_AFTER }
 const ONE_ROUND = { seconds: 1, rounds: 1, warmUp: 0, records: [0, 20_000], connections: [1, 64] }
 export const QUICK = { ...ONE_ROUND, storedCount: 50, sampleSize: 10 }
 
-/** The warm-up ends after so long, however few requests were answered. */
+/** The warm-up ends after this time, however few requests were answered. */
 export const WARM_UP_SECONDS_MAX = 240
 
-/** Parses one value, commander names the option in front of what it throws; or the values that there are. */
+/** A parser of one value, to whose error commander adds the option; or the list of possible values. */
 type Parse = ((text: string) => unknown) | readonly string[]
 
 /** @param help a line for each option: its flags, two spaces, its description */
@@ -141,7 +141,7 @@ function stages(text: string): Stage[] {
     const [from = '', to, ...more] = stage.split('..')
     if (more.length > 0) throw new InvalidArgumentError('a ramp has two ends, as 10..500.')
     if (to === undefined) return { from: rate(from), to: rate(from) }
-    // From or to a standstill.
+    // A ramp may begin or end at 0.
     const [start = 0, end = 0] = [from, to].map((one) => (one === '0' ? 0 : rate(one)))
     if (start + end === 0) throw new InvalidArgumentError('a ramp from 0 to 0 sends nothing.')
     return { from: start, to: end }

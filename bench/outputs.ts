@@ -1,12 +1,12 @@
-// Files of the command line: a report's are checked before anything is measured, and written when it is printed.
+// Files of the command line: checked before anything is measured, and written when the report is printed.
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Report } from './report.ts'
 
 export interface Output {
-  /** By which it was asked for: `--json`. */
+  /** The option that asks for the file: `--json`. */
   readonly option: string
-  /** Undefined where it was not. */
+  /** Undefined where the option was not given. */
   readonly file: string | undefined
   readonly render: (report: Report) => string
 }
@@ -25,7 +25,7 @@ export function checkOutputs(outputs: readonly Output[]): void {
   }
 }
 
-/** Writes each by itself, and returns a sentence for each that could not be written. */
+/** Writes each file by itself, and returns a sentence for each file that could not be written. */
 export function writeOutputs(report: Report, outputs: readonly Output[]): string[] {
   return outputs.flatMap(({ option, file, render }) => {
     try {

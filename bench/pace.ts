@@ -1,4 +1,5 @@
-// When requests go: at open throttle as soon as a connection is free; at a rate when each is due, whatever has become of those before.
+// Decides when requests are sent: at open throttle as soon as a connection is free; at a rate when each is due, even if earlier replies
+// are missing.
 import { setMaxListeners } from 'node:events'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 
@@ -17,25 +18,25 @@ interface Pace {
   /**
    * Calls `go` after a wait, or `end` at once where the wait would outlast the run.
    *
-   * @param skips requests that are late, or fall due meanwhile and find no free connection, are not sent: a rate limit is not made up for
+   * @param skips drops requests that are late, or fall due meanwhile and find no free connection: a rate limit is not made up for
    */
   readonly rest: (rest: { ms: number; skips: boolean; go: () => void; end: () => void }) => void
   /** Requests that were due and have not been sent. */
   readonly notSent: () => number
 }
 
-/** A timer fires so late at most on an idle machine, and what it is late would count as the service's latency. */
+/** How late a timer fires at most on an idle machine. Its delay would count as the service's latency. */
 const TIMER_LATE_MS = 2
-/** Requests per second up to which the clock is watched in its place for the last of the time: half of a core at most. */
+/** Requests per second up to which the clock is polled, without a timer, just before a request is due: half of a core at most. */
 const WATCHED_RATE_MAX = 250
-/** So long after the end late requests are still sent: at a rate that is too high there is no end to them. */
+/** How long after the end late requests are still sent: at a rate that is too high they never end. */
 const LATE_MS_MAX = 5_000
 
 interface PaceOptions {
   readonly seconds: number
-  /** One after another, `seconds` each; undefined: open throttle for so many seconds. */
+  /** Stages one after another, `seconds` each; undefined: open throttle for so many seconds. */
   readonly stages: readonly Stage[] | undefined
-  /** Ends it. */
+  /** Ends the run. */
   readonly signal: AbortSignal
 }
 
@@ -67,7 +68,7 @@ export function openPace(options: PaceOptions): Pace {
   }
 }
 
-/** Brings requests that fall due together with connections that are free. */
+/** Matches requests that fall due with connections that are free. */
 function openQueue(stages: readonly Stage[], { seconds, signal }: PaceOptions, startMs: number) {
   /** Connections that wait for a request to fall due, used in turn, as callers of their own would. */
   const free: Go[] = []
@@ -107,7 +108,7 @@ function openQueue(stages: readonly Stage[], { seconds, signal }: PaceOptions, s
       else if (isAllDue) go(undefined)
       else free.push(go)
     },
-    /** Forgets what is late, and what will be until the function that it returns is called. */
+    /** Drops late requests, also those that become late before the returned function is called. */
     skip(): () => void {
       skipping++
       late.length = 0

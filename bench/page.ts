@@ -111,7 +111,7 @@ function plotsOf(scenario: ScenarioReport): string {
   ].join('')
 }
 
-/** @returns how much was due and what came of it; errors and 429s where there were any */
+/** @returns lines for due requests and right replies; for errors and 429s where there were any */
 function repliesOf(paced: OverTime | undefined): (readonly [string, readonly number[]])[] {
   if (paced === undefined) return []
   const rates = (counts: readonly number[]) => counts.map((count) => count / paced.stepSeconds)

@@ -1,14 +1,14 @@
-// How soon a page of the console shows what it is opened for. Here alone is said when that is.
+// Measures how soon a page of the console shows its content. Only this file defines when that is.
 import type { CDPSession, Page } from 'playwright-core'
 
 /** How long a page may take to come to rest, before the next one is opened. */
 const REST_MS = 2_000
 
 /**
- * Opens a page and waits until all of it is loaded. The page is asked by the browser's own protocol: what the driver would put into it to be asked
- * takes as long as a script of the page.
- * @param selector what a reader has come for
- * @returns milliseconds from the begin of the navigation until that stands on the page, with every figure that is there in its place
+ * Opens a page and waits until all of it is loaded. The page is asked by the browser's own protocol, because the script that the driver would put
+ * into it takes as long as a script of the page.
+ * @param selector the content that a reader has come for
+ * @returns milliseconds from the start of the navigation until that content stands on the page, with every figure in its place
  */
 export async function paintMs(page: Page, url: string, selector: string): Promise<number> {
   return asking(page, async (protocol) => {
@@ -20,9 +20,9 @@ export async function paintMs(page: Page, url: string, selector: string): Promis
 }
 
 /**
- * Follows a link of the navigation, as who works in the console comes to a page: the browser loads nothing but what the page asks for.
- * @param from the address of a page that has the link, and not what is waited for
- * @returns milliseconds from the click until it stands there, as `paintMs`
+ * Follows a link of the navigation, as a user of the console does: the browser loads only the data that the page asks for.
+ * @param from the address of a page that has the link, but not the content that is waited for
+ * @returns milliseconds from the click until the content stands there, as `paintMs`
  */
 export async function followMs(page: Page, from: string, path: string, selector: string): Promise<number> {
   return asking(page, async (protocol) => {
@@ -46,15 +46,15 @@ async function asking<T>(page: Page, ask: (protocol: CDPSession) => Promise<T>):
   }
 }
 
-/** An expression of the page. */
+/** An expression that is true when the content and every figure stand on the page. */
 function stands(selector: string): string {
   const figures = `Array.from(document.querySelectorAll('.figures dd'), (figure) => figure.textContent)`
   return `document.querySelector(${JSON.stringify(selector)}) !== null && !${figures}.includes('–')`
 }
 
 /**
- * What a page still asks for and has to draw would count for the one that is opened next, which nobody opens so soon. A page that follows something
- * asks without end.
+ * Waits until a page rests: its open requests and its drawing would count for the next page, which no user opens so soon. A page that follows
+ * events asks without end, so this wait is limited.
  */
 async function comeToRest(page: Page, protocol: CDPSession): Promise<void> {
   await whenHolds(protocol, `!/(Loading|Verifying)…/.test(document.body.textContent ?? '')`)
@@ -62,7 +62,7 @@ async function comeToRest(page: Page, protocol: CDPSession): Promise<void> {
   await evaluate(protocol, `new Promise((resolve) => requestIdleCallback(() => resolve()))`)
 }
 
-/** @returns when the first frame began in which it holds: milliseconds from the begin of the navigation, or from `since`, an expression */
+/** @returns when the first frame began in which the condition holds: milliseconds from the start of the navigation, or from the expression `since` */
 async function whenHolds(protocol: CDPSession, condition: string, since = '0'): Promise<number> {
   return (await evaluate(
     protocol,

@@ -12,7 +12,7 @@ interface LinePlot {
   readonly xLabel: string
   readonly yLabel: string
   readonly lines: readonly Line[]
-  /** Marks of the x axis; where it is left out, the axis begins at 0 and marks itself. */
+  /** Marks of the x axis. Default: the axis begins at 0 and marks itself. */
   readonly xTicks?: readonly { readonly at: number; readonly text: string }[]
 }
 
@@ -64,7 +64,7 @@ export function linePlot({ title, xLabel, yLabel, lines, xTicks }: LinePlot): st
   ])
 }
 
-/** Horizontal, one below the other, their parts side by side. */
+/** Horizontal bars, one below the other, their parts side by side. */
 export function barPlot({ title, unit, parts, bars }: BarPlot): string {
   if (bars.length === 0) return ''
   const left = 16 + 7 * Math.max(...bars.map(({ name }) => name.length))
@@ -105,7 +105,7 @@ function scale([from, to]: readonly [number, number], [start, end]: readonly [nu
     Number((to === from ? start : start + ((value - from) / (to - from)) * (end - start)).toFixed(1))
 }
 
-/** From 0 to the first that is not below `max`, by a step of 1, 2 or 5. */
+/** Marks from 0 to the first mark that is not below `max`, by a step of 1, 2 or 5. */
 function ticksTo(max: number): number[] {
   if (!(max > 0)) return [0, 1]
   const power = 10 ** Math.floor(Math.log10(max / 4))

@@ -41,7 +41,7 @@ export function openProgram<Job extends object, Result, Progress = never>(
   }
 }
 
-/** @returns the address of an external connector that answers after so long (bench/receiver.ts) */
+/** @returns the address of an external connector that answers after `delayMs` (bench/receiver.ts) */
 export async function openReceiver(delayMs: number, stack: AsyncDisposableStack): Promise<string> {
   const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
   return `${(await receiver.run({ delayMs }, { withinMs: 20_000 })).origin}/`

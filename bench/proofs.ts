@@ -1,5 +1,5 @@
-// The program `proofs`: what the evidence log costs and how soon it proves. It fills a log, reads proofs and bundles with and without
-// executions beside, and compares what an execution leaves in PostgreSQL with a service that keeps no log.
+// The program `proofs`: the cost of the evidence log, and how soon it proves an execution. It fills a log, reads proofs and bundles with
+// and without executions beside, and compares the bytes that an execution leaves in PostgreSQL with a service that keeps no log.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { verifyEvidence } from '../src/formats/verifier/index.ts'
@@ -46,7 +46,7 @@ export const proofsProgram: Program<ProofsOptions> = {
 const CONNECTIONS = 64
 const STORED_MAX = 5_000
 const VERIFIED = 20
-/** Each of them is verified this often, because the first verifications run code that is not compiled yet. */
+/** Each bundle is verified this often, because the first verifications run code that is not compiled yet. */
 const VERIFICATIONS = 10
 const POLL_EVERY_MS = 10
 const REST_MS_MAX = 30_000
@@ -56,7 +56,7 @@ const kinds: readonly RequestKind[] = [
   { name: 'bundle', method: 'GET', path: '/trust-records/{{stored}}?bundle', status: 200 },
 ]
 
-/** @throws Error with a sentence at the first reply that is not what it must be */
+/** @throws Error with a sentence at the first wrong reply */
 async function measureProofs(options: ProofsOptions, stack: AsyncDisposableStack) {
   const { seconds, rate, fill } = options
   const sides = { off: await startWarm('off', options, stack), on: await startWarm('on', options, stack) }
@@ -96,7 +96,7 @@ interface Load {
   readonly perSecond?: number
 }
 
-/** @returns what runs one kind of request on one subject */
+/** @returns a function that runs one kind of request on one subject */
 function openRuns(subject: Subject, kind: RequestKind, seconds: number, stack: AsyncDisposableStack) {
   const requests = { kinds: [kind], senders: subject.senders }
   const session = openSession(subject, requests, { seconds, settle: undefined, errorShareMax: 0 }, stack)
@@ -119,7 +119,7 @@ async function startWarm(log: 'on' | 'off', { seconds, fill }: ProofsOptions, st
 
 type Filled = Awaited<ReturnType<typeof startWarm>>
 
-/** Runs one load on both services in turn, each of them first as often: a machine that changes its mind changes neither side alone. */
+/** Runs one load on both services in turn, each of them first as often: a change of the machine's speed then changes both sides. */
 async function measureCost(load: Load, { off, on }: Record<'off' | 'on', Filled>, atLeast: number) {
   const rounds: Round[] = []
   const runs: Run[] = []
@@ -183,7 +183,7 @@ async function measureReads(
   const runs: Run[] = []
   for (const kind of kinds) {
     const read = openRuns(reader, kind, options.seconds, stack)
-    // Compiles, and fills caches: not counted.
+    // A warm-up that is not counted: it compiles code and fills caches.
     await read(reading)
     for (const beside of [0, options.load]) {
       say(`proofs: ${kind.name}s, with ${beside} executions per second beside`)
@@ -204,7 +204,7 @@ async function measureReads(
   return { measurements, runs, problems }
 }
 
-/** Until a checkpoint covers all that is committed. @throws Error after 30 seconds */
+/** Waits until a checkpoint covers all that is committed. @throws Error after 30 seconds */
 async function atRest(database: Client): Promise<void> {
   const untilMs = performance.now() + REST_MS_MAX
   while (performance.now() < untilMs) {
@@ -219,7 +219,7 @@ async function atRest(database: Client): Promise<void> {
 }
 
 /**
- * Notes when each checkpoint can first be seen: of those that are stored only one a minute stays.
+ * Notes when each checkpoint can first be seen, because only one stored checkpoint a minute stays.
  *
  * @returns `delays` of the receipts since now: milliseconds from when each was issued, a little before its commit, until a checkpoint
  *   covered it
@@ -241,7 +241,7 @@ async function followCheckpoints(databaseUrl: string): Promise<{ delays: () => P
     async delays() {
       over.abort()
       await following
-      // The last one may have come since.
+      // The last checkpoint may have come since.
       await look()
       const { rows } = await database.query<{ index: string; at: string }>(
         `SELECT b.start + r.log_ordinal AS index, r.body::json ->> 'issuedAt' AS at
@@ -258,7 +258,7 @@ async function followCheckpoints(databaseUrl: string): Promise<{ delays: () => P
   }
 }
 
-/** Bytes of the log's tables. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
+/** Bytes of the log's tables. Empty tables, with their indexes and maps, have a megabyte: only differences mean something. */
 async function bytesAtRest(database: Client): Promise<number> {
   // The rows of three tables are soon deleted, so their size depends on the moment.
   const tables = await database.query<{ name: string }>(

@@ -1,6 +1,6 @@
 // An external connector for measurement, a program of its own: answers each release after a while and does nothing. It checks no
-// signature, so that its CPU stays out of the way: a receiver to copy is examples/external-receiver. The soak's event endpoints are
-// below /events/ here; what is pushed to them is taken.
+// signature, so that its CPU stays out of the way: a receiver to copy is examples/external-receiver. The soak's event endpoints are below
+// /events/ here, and accept every event.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -25,7 +25,7 @@ process.on('message', ({ delayMs }: ReceiverJob) => {
         release: { businessTransactionId: string; capability: string; parameters: { drop?: boolean } }
       }
       const { businessTransactionId, capability, parameters } = release
-      // The soak's: hangs up in the middle.
+      // For the soak: hangs up in the middle.
       if (parameters.drop === true) {
         request.socket.destroy()
         return

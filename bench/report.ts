@@ -5,7 +5,7 @@ import { describeMachine, type Machine } from './machine.ts'
 
 export const REPORT_VERSION = 6
 
-/** V8 compiles until a service has answered about so many requests: one that had done 92,000 took 28 % less CPU than one after 10,000. */
+/** V8 compiles until a service has answered about so many requests: after 92,000 requests it took 28 % less CPU than after 10,000. */
 export const WARM_AFTER = 60_000
 
 export interface Report {
@@ -14,11 +14,11 @@ export interface Report {
   readonly subject: string
   readonly startedAt: string
   readonly seconds: number
-  /** At most, as was said at the start; of a quick run. */
+  /** The longest time, as it was said at the start of a quick run. */
   readonly saidSeconds?: number
   /** The command line, without the key. */
   readonly command: string
-  /** Where the generator ran, and a service of the bench's own with it. */
+  /** The machine of the generator, and of a service of the bench's own. */
   readonly machine: Machine
   /** Constants of every measurement. */
   readonly constants: Readonly<Record<string, number | string>>
@@ -28,7 +28,7 @@ export interface Report {
 export interface ScenarioReport {
   readonly name: string
   readonly description: string
-  /** Requests that each service had answered before the first run that counts, and whether one of them was fewer than `WARM_AFTER`. */
+  /** Requests that each service had answered before the first run that counts, and whether any service had fewer than `WARM_AFTER`. */
   readonly history?: { readonly answered: Readonly<Record<string, number>>; readonly isCold: boolean }
   readonly service?: { readonly listener: string; readonly threads: number; readonly postgres: string }
   /** The head of the column that holds the labels of the measurements. */
@@ -39,12 +39,12 @@ export interface ScenarioReport {
   readonly checked: {
     /** Replies with the status they must have. */
     readonly replies: number
-    /** A deployment has other replies and none, as far as they are tolerated, and its 429s. */
+    /** For a deployment: other replies and missing replies, as far as they are tolerated, and its 429s. */
     readonly errors?: number
     readonly limited?: number
     /** The errors by kind of request and status: `execute 503`. */
     readonly errorsBy?: Readonly<Record<string, number>>
-    /** Of these there are as many more as the replies say. Undefined for a deployment, whose database is not the bench's. */
+    /** The kinds of rows that have grown as the replies say. Undefined for a deployment, whose database is not the bench's. */
     readonly left?: readonly string[]
     readonly verifiedOffline: number
   }
@@ -55,9 +55,9 @@ export interface Measurement {
   readonly label: string
   readonly figures: Figures
   readonly connections?: number
-  /** Stored before. */
+  /** Records stored before. */
   readonly records?: number
-  /** The last round has its replies at open throttle, and its latency at the fixed rate. */
+  /** The replies of the last round at open throttle, and its latency at the fixed rate. */
   readonly lastRound?: {
     readonly open?: OverTime
     readonly paced: OverTime
@@ -65,13 +65,13 @@ export interface Measurement {
   }
 }
 
-/** Where the floor stands in a scenario's `further`. */
+/** The title of the floor in a scenario's `further`. */
 export const FLOOR = 'The floor in the same rounds: what cannot be avoided, in batches of 64; CPU µs'
 
 /** Subject of a report on services that the bench has started. */
 export const FRESH = 'a fresh service on this machine'
 
-/** @returns what makes the report at the end of a run that starts now */
+/** @returns a function that makes the report at the end of a run that starts now */
 export function startReport() {
   const startedAt = new Date()
   const machine = describeMachine()
@@ -84,12 +84,12 @@ export function startReport() {
   })
 }
 
-/** @returns the head of what a measurement brought: at open throttle, or at the rate that was all it was asked for */
+/** @returns the head of a measurement's throughput: at open throttle, or at the rate that was all it was asked for */
 export function rateHead({ figures }: Measurement): 'per s' | 'at rate' {
   return figures['per s'] === undefined ? 'at rate' : 'per s'
 }
 
-/** @returns the measurement with the most stored records whose connection count brought the most */
+/** @returns the measurement with the most stored records, at the connection count with the highest throughput */
 export function saturation({ measurements }: ScenarioReport): Measurement | undefined {
   const fullest = measurements.filter(({ records }) => records === measurements.at(-1)?.records)
   const rates = fullest.map((one) => one.figures[rateHead(one)]?.median ?? 0)
@@ -99,7 +99,7 @@ export function saturation({ measurements }: ScenarioReport): Measurement | unde
 /** Other programs may take this share of a core before a reader is warned. */
 const OTHERS_CORE_SHARE_MAX = 0.2
 
-/** @returns a warning where other programs took more in any run, with where it was worst */
+/** @returns a warning where other programs took more in any run, with the worst place */
 export function disturbed({ machine, scenarios }: Report): string | undefined {
   const rows = scenarios.flatMap(({ name, measurements, service }) =>
     measurements.map((one) => ({

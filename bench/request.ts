@@ -1,4 +1,4 @@
-// Requests of the load generator are data that cross to its process: requests with places that are filled in for each one.
+// Requests of the load generator are data that cross to its process: requests with places, which are filled in for each request.
 import { createHmac, randomUUID } from 'node:crypto'
 import type { Leaving } from './left.ts'
 import { anyOf } from './pick.ts'
@@ -11,12 +11,12 @@ import { anyOf } from './pick.ts'
 export interface RequestKind extends Leaving {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** One after the other, and again from the first. */
+  /** Used one after the other, and again from the first. */
   readonly bodies?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
   /** A header with the HMAC-SHA256 of the body, in hexadecimal. */
   readonly hmac?: { readonly header: string; readonly secret: string }
-  /** Requests of all kinds are sent in these proportions; 1 where it is left out. */
+  /** Requests of all kinds are sent in these proportions. Default: 1. */
   readonly weight?: number
   /** The evidence that a reply with that status leaves behind, at the id of place `{{0}}` or `{{stored}}`. */
   readonly evidence?: 'trust-record' | 'refusal-record'
@@ -36,9 +36,9 @@ export interface Message {
 export interface Sender {
   /** Raw API key. */
   readonly key: string
-  /** The place `{{principal}}` stands for this; the caller of the bench's own services where it is left out. */
+  /** The value of the place `{{principal}}`. Default: the caller of the bench's own services. */
   readonly principal?: string
-  /** Ids that `{{stored}}` stands for: what this caller has executed. */
+  /** Ids for the place `{{stored}}`: executions of this caller. */
   readonly stored: readonly string[]
 }
 
@@ -87,7 +87,7 @@ function places(sender: Partial<Sender>, given: Readonly<Record<string, string>>
   return (name) => (values[name] ??= valueOf(name, sender))
 }
 
-/** Ids are random, because in rising order they would spare the database's indexes what callers do to them. */
+/** Ids are random, as those of callers are: rising ids would cost the database's indexes less. */
 function valueOf(name: string, { stored = [], principal = 'bench' }: Partial<Sender>): string {
   if (name === 'now') return new Date().toISOString()
   // Within the quotes of a JSON text.
@@ -96,7 +96,7 @@ function valueOf(name: string, { stored = [], principal = 'bench' }: Partial<Sen
   return anyOf(stored)
 }
 
-/** Cut where the places are: filling them in is all that a request costs the generator. */
+/** The text is cut at its places, so that filling them in is all that a request costs the generator. */
 function template(whole: string): (place: Place) => string {
   const pieces = whole.split(/\{\{(\w+)\}\}/)
   return (place) => {

@@ -10,7 +10,7 @@ import type { Sender } from './request.ts'
 import { say, sayProgress, type Requests, type Scenario, type Subject } from './scenario.ts'
 
 export interface Run {
-  /** Those whom its sample names by their position. */
+  /** The senders that the sample names by their position. */
   readonly senders: readonly Sender[]
   readonly load: LoadResult
   readonly counts: Counts
@@ -28,19 +28,19 @@ export interface Run {
 
 /** Replies of a run. */
 export interface Counts {
-  /** With the status that they must have. */
+  /** Replies with the expected status. */
   readonly right: number
-  /** Any other status, and requests without a reply: only where some are tolerated. */
+  /** Replies with another status, and requests without a reply: only where some are tolerated. */
   readonly errors: number
   /** By kind of request and status: `execute 503`. */
   readonly errorsBy: Readonly<Record<string, number>>
-  /** 429, which a deployment may answer. */
+  /** Replies with 429, which a deployment may answer. */
   readonly limited: number
   /** Requests that were due and could not be sent. */
   readonly notSent: number
 }
 
-/** For the generator to answer, on top of the time it measures. */
+/** The time that the generator has for its answer, on top of the time it measures. */
 const GRACE_MS = 30_000
 
 /**
@@ -118,7 +118,7 @@ export function openSession(
     problems: problems as readonly string[],
     /** Right replies of all runs so far. */
     answered,
-    /** @returns bytes that each reply since the call before has left; not a number at the first, and where replies leave nothing */
+    /** @returns bytes that each reply since the last call has left; not a number at the first call, and where replies leave nothing */
     async takeBytesAtRest(): Promise<number> {
       if (!stores) return Number.NaN
       const last = rested
@@ -127,14 +127,14 @@ export function openSession(
     },
     /**
      * @param stages undefined: open throttle
-     * @throws Error with a sentence where more replies than are tolerated are not what they must be
+     * @throws Error with a sentence where more replies are wrong than are tolerated
      */
     async run(...given: Parameters<typeof drive>): Promise<Run> {
       const ran = await drive(...given)
       runs.push(ran)
       return ran
     },
-    /** Does some runs, and checks that the database has grown by what they were answered. */
+    /** Does some runs, and checks that the database has grown by their replies. */
     async counted(work: () => Promise<void>): Promise<void> {
       if (own === undefined) return work()
       const first = runs.length
@@ -154,7 +154,7 @@ export function latencyOf({ load }: Run, percent: number): number | undefined {
   return load.latency.find((one) => one.percent === percent)?.ms
 }
 
-/** CPU time by part, and what other programs took: only differences mean something. */
+/** CPU time by part, and that of other programs: only differences mean something. */
 export function readGauges(own: Subject['own']) {
   return { ms: performance.now(), cpu: own && cpuTimes(own.service.pids), disturbance: disturbance() }
 }
@@ -177,7 +177,7 @@ async function walBytes(own: Subject['own']): Promise<number> {
   return Number(result?.rows[0]?.at)
 }
 
-/** @param sizes one for each request, of its batch: a batch of n stands there n times */
+/** @param sizes the size of each request's batch: a batch of n stands there n times */
 function batchesOf(sizes: readonly number[]): Round {
   if (sizes.length === 0) return {}
   const mean = sizes.length / sum(sizes.map((size) => 1 / size))
@@ -198,7 +198,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 export const advice = (status: number | string) =>
   ADVICE[status] === undefined ? '' : ` (${ADVICE[status]})`
 
-/** @throws Error with a sentence where too many replies are not what they must be */
+/** @throws Error with a sentence where too many replies are wrong */
 function countsOf(
   { kinds }: Requests,
   { replies, wrong, notSent }: LoadResult,

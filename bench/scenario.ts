@@ -1,5 +1,5 @@
-// The shape of a scenario: what it sends, what must be answered, and what each reply leaves.
-// It imports nothing of what measures it, so that every part of the bench may import this file.
+// The shape of a scenario: its requests, the expected answers, and the rows that each reply leaves.
+// It imports nothing that measures a scenario, so that every part of the bench may import this file.
 import type { Client } from 'pg'
 import type { Generator } from './load.ts'
 import type { Stage } from './pace.ts'
@@ -12,21 +12,21 @@ export interface Scenario {
   readonly name: string
   /** One sentence for the reader of a report. */
   readonly description: string
-  /** Needs a service of the bench's own: other settings of it, or its database. */
+  /** Needs a service of the bench's own, for other settings or for its database. */
   readonly isLocal?: true
   /** Settings of that service. */
   readonly env?: Readonly<Record<string, string>>
-  /** Connection counts, one after another, where the command line names none; 1 and 64 where it is left out. */
+  /** Connection counts, one after another, where the command line names none. Default: 1 and 64. */
   readonly connections?: readonly number[]
   /** Measured at each of `--records` stored records, with the same service over an empty database beside it. */
   readonly hasLevels?: true
-  /** The floor is measured in every round, but for those with a service beside. */
+  /** The floor is measured in every round, but not with a service beside. */
   readonly hasFloor?: true
-  /** It does not fit every transaction of a caller. */
+  /** The scenario does not fit every transaction of a caller. */
   readonly isSandboxOnly?: true
   readonly setUp: (setting: Setting) => Requests | Promise<Requests>
   /**
-   * Waits for what a run has left to be done, as part of the run's CPU.
+   * Waits until the work that a run has left is done, as part of the run's CPU.
    *
    * @returns further figures of the run, by their names with units
    */
@@ -45,7 +45,7 @@ export interface Setting {
   readonly subject: Subject
   /** Records that a scenario of reads stores beforehand. */
   readonly storedCount: number
-  /** Takes what has to be undone. */
+  /** Collects the clean-up steps. */
   readonly stack: AsyncDisposableStack
 }
 
@@ -63,16 +63,16 @@ export interface Subject {
   readonly token?: string
   /** Callers that the load comes from; at least one. */
   readonly senders: readonly Sender[]
-  /** Its rate limits are waited for: it was not set up for the bench. */
+  /** Whether to wait for its rate limits, because it was not set up for the bench. */
   readonly slowsDown: boolean
   readonly transaction: TransactionOptions
   /** The version that a deployment states. */
   readonly version?: string
-  /** Left out for a deployment: nothing is known of its processes and its database. */
+  /** Undefined for a deployment, whose processes and database are not known. */
   readonly own?: { readonly service: MeasuredService; readonly database: Client }
 }
 
-/** As the command line says, or by default. */
+/** The options of the command line, or their defaults. */
 export interface SuiteOptions extends TransactionOptions {
   /** Names of scenarios; empty stands for all. */
   readonly only: readonly string[]
@@ -80,19 +80,19 @@ export interface SuiteOptions extends TransactionOptions {
   readonly command: string
   /** One database server for all, and one service for all scenarios that need no other settings. */
   readonly quick?: true
-  /** Each run takes so long. */
+  /** The length of each run. */
   readonly seconds: number
   readonly rounds: number
   /** Requests that each service has answered before it is measured, in `WARM_UP_SECONDS_MAX` at most. */
   readonly warmUp: number
-  /** In place of the scenario's own. */
+  /** Connection counts in place of the scenario's own. */
   readonly connections?: readonly number[]
   /** Stored records of the scenarios that have levels. */
   readonly records: readonly number[]
   readonly storedCount: number
   /** Pieces of evidence of each kind that are verified offline for each scenario. */
   readonly sampleSize: number
-  /** The latency runs have this rate, in place of a share of the throughput; with `url` there are no other runs then. */
+  /** The rate of the latency runs, in place of a share of the throughput; with `url` there are no other runs then. */
   readonly rate?: readonly Stage[]
   /** `both`: one after the other on the same service, beside each other in the report. */
   readonly generator: Generator | 'both'
@@ -100,18 +100,18 @@ export interface SuiteOptions extends TransactionOptions {
   readonly beside?: string
   /** Variables of the service beside. */
   readonly besideEnv?: Readonly<Record<string, string>>
-  /** `token`: its callers send an access token and, in turn, a key. */
+  /** `token`: the callers send an access token and, in turn, a key. */
   readonly callers?: 'key' | 'token'
   /** Folder of the checkout whose service is measured, in place of this one's. */
   readonly service?: string
   /** A deployment to measure in place of a service of the bench's own, and the API keys for it. */
   readonly url?: string
   readonly key?: readonly string[]
-  /** A deployment's replies may have so many errors. */
+  /** The percentage of errors that a deployment's replies may have. */
   readonly maxErrorPercent?: number
 }
 
-/** Starts a service; `isFresh` never returns one that another scenario has used, `byToken` one that accepts an access token too. */
+/** Starts a service. `isFresh`: never a service that another scenario has used; `byToken`: a service that accepts an access token too. */
 export type Start = (
   options: ServiceOptions & { readonly isFresh: boolean; readonly byToken?: boolean },
   stack: AsyncDisposableStack,
@@ -133,13 +133,13 @@ export interface Program<Options extends object> {
 
 export interface Measured<Kind> {
   readonly report: Kind
-  /** It says what to look at where there are problems. */
+  /** Whether the report helps to find the cause where there are problems. */
   readonly isWorthReading?: boolean
-  /** Anything that is not as it must be; with any of them the report is worth nothing. */
+  /** Failed checks; with any of them the report is worth nothing. */
   readonly problems: string[]
 }
 
-/** Tells a person what is done now: one line on standard error. */
+/** Tells a person the current step: one line on standard error. */
 export function say(what: string): void {
   sayProgress()
   process.stderr.write(`bench: ${what}\n`)
@@ -149,10 +149,10 @@ const PROGRESS_EVERY_SECONDS = 10
 let isProgressShown = false
 
 /**
- * Tells a person how a run goes on: on a terminal in one line that changes, elsewhere in a line every ten seconds.
+ * Shows a person the progress of a run: on a terminal in one line that changes, elsewhere in a line every ten seconds.
  *
  * @param seconds since the run began
- * @param what left out: takes the line away
+ * @param what the text; without it the line is taken away
  */
 export function sayProgress(seconds = 0, what?: string): void {
   const { isTTY } = process.stderr

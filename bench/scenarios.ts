@@ -34,7 +34,7 @@ const STORING_AT_ONCE = 16
 /**
  * Executes about `storedCount` transactions.
  *
- * @returns the senders with what each has executed: what is another's cannot be read
+ * @returns the senders, each with the ids of its executions: a sender cannot read those of another
  * @throws Error that quotes the first answer that is not a 200
  */
 async function withStored({ subject, storedCount }: Setting): Promise<Sender[]> {

@@ -1,4 +1,4 @@
-// The service under measurement: a fresh process and a fresh database in a folder that goes away, started as an operator starts it.
+// The service under measurement: a fresh process and a fresh database in a temporary folder, started as an operator starts it.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -24,14 +24,14 @@ export interface MeasuredService {
   /** For the report. */
   readonly about: NonNullable<ScenarioReport['service']>
   readonly pids: { readonly service: number; readonly postmaster: number }
-  /** Tells for each request in a batch since the last call how many requests shared it. Waits until the log is quiet. */
+  /** Returns, for each batched request since the last call, the size of its batch. Waits until the log is quiet. */
   takeBatchSizes(): Promise<number[]>
-  /** Sends SIGTERM and returns what was wrong with how it ended. */
+  /** Sends SIGTERM, and returns the problems with its end. */
   stop(): Promise<string[]>
 }
 
 export interface ServiceOptions {
-  /** Folder of the checkout whose service is started; this one where it is left out. */
+  /** Folder of the checkout whose service is started. Default: this checkout. */
   readonly checkout?: string | undefined
   /** Further arguments of Node. */
   readonly nodeArguments?: readonly string[]
@@ -39,9 +39,9 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Further entries of SERVICE_API_KEYS. */
   readonly callers?: readonly object[]
-  /** A server for the database, which several services may share; its own where it is left out. */
+  /** A server for the database, which several services may share. Default: a server of its own. */
   readonly server?: DatabaseServer
-  /** In place of both: a folder in which the service starts its embedded PostgreSQL and keeps its keys. */
+  /** In place of a server: a folder in which the service starts its embedded PostgreSQL and keeps its keys. */
   readonly dataDir?: string
 }
 
@@ -65,11 +65,11 @@ const LOG_MS_MAX = 5_000
 const LOG_RESTS_MS = 250
 const STOP_MS_MAX = 20_000
 
-/** @param stack takes what has to be undone: server and folder */
+/** @param stack collects the clean-up steps: server and folder */
 export async function startServer(stack: AsyncDisposableStack): Promise<DatabaseServer> {
   const folder = temporaryFolder(stack)
   const starting = startEmbeddedPostgres({ dataDir: folder, log: () => undefined })
-  // Before it is there: an interruption meanwhile must not leave a server behind.
+  // Registered before the server has started: an interruption meanwhile must not leave a server behind.
   stack.defer(() => starting.then((started) => started.stop()))
   return starting
 }
@@ -93,14 +93,14 @@ async function createDatabase({ url }: DatabaseServer) {
   try {
     await client.query(`CREATE DATABASE ${name}`)
     const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
-    // No URL parser takes it: its host is a folder with a socket.
+    // No URL parser accepts this URL, because its host is a folder with a socket.
     return { databaseUrl: url.replace('/countersign?', `/${name}?`), postgres: rows[0]!.server_version }
   } finally {
     await client.end()
   }
 }
 
-/** @returns where the service keeps its data and its keys; nothing but a folder where it is to make the rest itself */
+/** @returns where the service keeps its data and its keys; only a folder where the service makes the rest itself */
 async function openStorage({ dataDir, server: shared }: ServiceOptions, stack: AsyncDisposableStack) {
   if (dataDir !== undefined)
     return { folder: dataDir, databaseUrl: '', signingKeyDir: '', postmaster: 0, postgres: 'embedded' }
@@ -116,7 +116,7 @@ async function openStorage({ dataDir, server: shared }: ServiceOptions, stack: A
 /**
  * Starts the process the way `npm start` of its checkout does.
  *
- * @param stack takes what has to be undone: service, database, folder
+ * @param stack collects the clean-up steps: service, database, folder
  * @throws Error with the log, where it does not start
  */
 export async function startService(
@@ -213,7 +213,7 @@ function followLines(file: number): () => LogLine[] {
   }
 }
 
-/** A service's process: whether it runs, and `stop`, which sends SIGTERM and returns what was wrong with how it ended. */
+/** A service's process: whether it runs, and `stop`, which sends SIGTERM and returns the problems with its end. */
 export function watched(child: ChildProcess): { running: () => boolean; stop: () => Promise<string[]> } {
   const ended = once(child, 'exit') as Promise<[number | null]>
   const running = () => child.exitCode === null && child.signalCode === null

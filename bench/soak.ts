@@ -1,5 +1,5 @@
-// The soak: every route at half of saturation for minutes on end. What must be seen to hold: memory and descriptors stay as they are,
-// every status is the right one, and what is stored at the end proves itself (`countersign fsck`).
+// The soak: every route at half of saturation for many minutes. It checks that memory and descriptors stay as they are, every status is
+// the right one, and the stored evidence proves itself at the end (`countersign fsck`).
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import type { Story } from './soak/story.ts'
 import { memoryOf, observe, outside, probeLines, soakTables, type Memory } from './soak/watch.ts'
 import { openWorld } from './soak/world.ts'
 
-/** Every story there is. Between them they go to every route of the table (test/bench.test.ts). */
+/** All stories. Together they go to every route of the table (test/bench.test.ts). */
 export const mix: readonly Story[] = [
   ...executionStories,
   ...readStories,
@@ -32,20 +32,20 @@ export const mix: readonly Story[] = [
 const CONNECTIONS = 64
 const SATURATION_SECONDS_MAX = 10
 const SHARE_OF_SATURATION = 0.5
-/** Before that V8 still grows and compiles: a slope is told, not judged, and the descriptors at rest are not waited for. */
+/** In shorter runs V8 still grows and compiles: a slope is reported, not judged, and descriptors at rest are not waited for. */
 const JUDGED_SECONDS_MIN = 300
 /** A slope is a leak where even the lower end of its interval is above this. */
 const MB_PER_HOUR_MAX = { heap: 30, RSS: 200 }
 /** Pooled connections that come and go. */
 const DESCRIPTORS_SLACK = 4
-/** For connections that rest to be given up (ten seconds), jobs to be done, and the probe's next line. */
+/** The time for idle connections to be closed (ten seconds), jobs to be done, and the probe to write its next line. */
 const REST_MS_MAX = 30_000
 const REST_MS_MIN = 6_000
 const FSCK_MS_MAX = 600_000
 
 interface SoakOptions {
   readonly minutes: number
-  /** Stories per second; undefined: half of what saturation is found to be. */
+  /** Stories per second; undefined: half of the saturation that is found. */
   readonly rate?: number
 }
 
@@ -83,7 +83,7 @@ async function soak({ minutes, rate }: SoakOptions, stack: AsyncDisposableStack)
   const before = isJudged ? await rested(service, undefined) : undefined
   say(`${perSecond.toFixed(0)} stories a second for ${seconds.toFixed(0)} s`)
   tallies.clear()
-  // Every route is among those that are counted, however short the run.
+  // This counts every route, however short the run.
   await drive.once()
   const observed = await observe(() => drive.pace(perSecond, seconds), { drive, service, tallies }, stack)
   disconnect()
@@ -103,14 +103,14 @@ async function soak({ minutes, rate }: SoakOptions, stack: AsyncDisposableStack)
   ]
   const report = { ...soakTables(observed, memory, lines, { before, after }), service: service.about }
   const load = { 'stories per second': Math.round(perSecond), connections: CONNECTIONS }
-  // Where something was wrong, the figures say what to look at.
+  // Where something was wrong, the figures help to find the cause.
   return { report, problems, constants: { minutes, ...load, stories: mix.length }, isWorthReading: true }
 }
 
 /**
- * Waits without requests until no more descriptors are open than `before`, or as few as get.
+ * Waits without requests until no more descriptors are open than `before`, or until the time is over.
  *
- * @returns descriptors; undefined where nobody can tell
+ * @returns the lowest number of descriptors; undefined where the system does not tell
  */
 async function rested(service: MeasuredService, before: number | undefined): Promise<number | undefined> {
   const sinceMs = performance.now()
@@ -134,7 +134,7 @@ function leaks(memory: Memory): string[] {
   })
 }
 
-/** Nothing may be left under way for long when nobody asks for anything any more. */
+/** Work may not stay unfinished for long after the last request. */
 async function notSettled(database: Client): Promise<string[]> {
   const sinceMs = performance.now()
   for (;;) {

@@ -1,4 +1,4 @@
-// A fresh service of the bench's own as what is measured, with a connection to its database.
+// A fresh service of the bench's own as the subject of a measurement, with a connection to its database.
 import type { Subject } from './scenario.ts'
 import { BENCH, connect, startService, type ServiceOptions } from './service.ts'
 import { aTokenOfIssuer } from './tokens.ts'
@@ -9,7 +9,7 @@ export type OwnSubject = Subject & Required<Pick<Subject, 'own'>>
 
 /**
  * @param options.byToken whether it accepts the access token of another caller too
- * @param stack takes what has to be undone: service, database, connection
+ * @param stack collects the clean-up steps: service, database, connection
  */
 export async function startSubject(
   { byToken = false, ...options }: ServiceOptions & { readonly byToken?: boolean },

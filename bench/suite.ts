@@ -24,7 +24,7 @@ import { startSubject, type OwnSubject } from './subject.ts'
 import { ownTransaction, type TransactionOptions } from './transaction.ts'
 
 /**
- * @returns what measures, as `runSuite`, and says what is finished
+ * @returns the work, as `runSuite`, and a function that returns its finished part
  * @throws Error with a sentence where the options do not fit the scenarios, or each other
  */
 export function openSuite(options: SuiteOptions): Interruptible {
@@ -39,10 +39,10 @@ export function openSuite(options: SuiteOptions): Interruptible {
   }
 }
 
-/** Work that can be asked, while it goes on, for what is finished. */
+/** Work whose finished part can be read while it runs. */
 interface Interruptible {
   readonly work: (stack: AsyncDisposableStack) => Promise<Measured<Report>>
-  /** Undefined before anything could be. */
+  /** Undefined before anything can be finished. */
   readonly soFar: () => Report | undefined
 }
 
@@ -53,9 +53,9 @@ interface Suite {
 }
 
 /**
- * @param stack takes what has to be undone, whether or not this ends well
- * @returns the report, and anything that is not as it must be: with any problem the report is worth nothing
- * @throws Error with a sentence at the first reply that is not what it must be
+ * @param stack collects the clean-up steps, whether or not this ends well
+ * @returns the report, and the failed checks: with any problem the report is worth nothing
+ * @throws Error with a sentence at the first wrong reply
  */
 async function runSuite(
   { options, chosen, time }: Suite,
@@ -131,9 +131,9 @@ function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Re
   }
 }
 
-/** A scenario takes so long besides its runs: services, records to read, evidence to verify. Three times what two idle cores take. */
+/** The time of a scenario besides its runs: services, records to read, evidence to verify. Three times the time on two idle cores. */
 const SCENARIO_SECONDS = 12
-/** And each run besides its seconds: its connections open, and its log is read until it is quiet. */
+/** The time of each run besides its seconds: its connections open, and its log is read until it is quiet. */
 const RUN_REST_SECONDS = 0.4
 /** This share is kept for the scenarios to come when the length of a run is decided. */
 const KEPT_SHARE = 0.5
@@ -193,7 +193,7 @@ function openPool({ quick, ...options }: SuiteOptions, stack: AsyncDisposableSta
   }
   return {
     start,
-    /** Stops them all, and returns what was wrong with how they ended. */
+    /** Stops all of them, and returns the problems with their ends. */
     async stop(): Promise<string[]> {
       const ended = await Promise.all(subjects.map(({ subject }) => subject.own.service.stop()))
       subjects = []
@@ -203,7 +203,7 @@ function openPool({ quick, ...options }: SuiteOptions, stack: AsyncDisposableSta
 }
 
 /**
- * A deployment, asked who the callers are: a transaction may only name a principal that is its caller's.
+ * Asks a deployment who the callers are, because a transaction may only name a principal that is its caller's.
  *
  * @throws Error with a sentence where it cannot be reached or does not know a key
  */
@@ -227,12 +227,12 @@ async function askDeployment(
   const [key] = keys
   const { version } = answered((await ask('/version', key!)).text)
   const known = version === undefined ? {} : { version }
-  // One principal in a file cannot be everybody's.
+  // One principal in a file cannot be that of every caller.
   const principal = transaction.principal ?? (keys.length > 1 ? '{{principal}}' : undefined)
   return { url, key: key!, senders, slowsDown: true, ...known, transaction: { ...transaction, principal } }
 }
 
-/** Nothing where it is no answer of such a service. */
+/** Empty where the text is no answer of a Countersign service. */
 function answered(text: string): { allowedPrincipalIds?: string[]; version?: string } {
   try {
     return (JSON.parse(text) as ReturnType<typeof answered> | null) ?? {}

@@ -1,9 +1,9 @@
-// The timeline is a table of the report that says what was answered when.
+// The timeline: a table of the report with the replies over time.
 import { figuresOf, sum, text } from './figures.ts'
 import type { OverTime } from './load.ts'
 import { named, saturation, type Measurement, type ScenarioReport } from './report.ts'
 
-/** Nobody else keeps when a deployment answered what. */
+/** Adds the timeline for a deployment, whose replies over time are kept nowhere else. */
 export function withTimeline(report: ScenarioReport): ScenarioReport {
   const best = saturation(report)
   const { paced } = best?.lastRound ?? {}

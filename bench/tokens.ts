@@ -8,7 +8,7 @@ const AUDIENCE = 'https://countersign.example.com'
 const LIFETIME_SECONDS = 86_400
 
 /**
- * @param principal whom the caller may act for
+ * @param principal the principal that the caller may act for
  * @returns an access token (RFC 9068), and the setting by which a service accepts it
  */
 export async function aTokenOfIssuer(

@@ -1,8 +1,9 @@
-// The bench executes a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
+// The bench executes a transaction with places for its ids (bench/request.ts), by default a transaction that `sandbox-echo` 1.0.0
+// approves.
 import { readFileSync } from 'node:fs'
 import { errorText } from '../src/formats/text/error-text.ts'
 
-/** The caller's own transaction, for a deployment that has no sandbox or is to be measured with what it will really do. */
+/** The caller's own transaction, for a deployment that has no sandbox or is to be measured with its real work. */
 export interface TransactionOptions {
   readonly action?: string | undefined
   readonly target?: string | undefined
@@ -11,7 +12,7 @@ export interface TransactionOptions {
   readonly parameters?: object | undefined
   readonly signals?: object | undefined
   readonly principal?: string | undefined
-  /** Whole transactions; what the other options name stands in place of what they say. */
+  /** Whole transactions; the values of the other options replace those in the file. */
   readonly transaction?: TransactionFile | undefined
 }
 
@@ -23,7 +24,7 @@ interface TransactionFile {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** @returns a body for each transaction of the file, or the one that the options make */
+/** @returns a body for each transaction of the file, or the body that the options make */
 export function transactionBodies(options: TransactionOptions): string[] {
   return (options.transaction?.transactions ?? [{}]).map((given) => transactionBody(options, given))
 }

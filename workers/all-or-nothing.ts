@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { Failure } from '../src/core/errors/errors.ts'
 import { inTransaction, type Transaction } from '../src/store/postgres/transaction.ts'
 
-/** As `inTransaction`, and rolled back also where `work` returns a failure: what is refused consumes nothing. */
+/** As `inTransaction`, and rolled back also where `work` returns a failure: a refused request consumes nothing. */
 export async function allOrNothing<T>(
   pool: Pool,
   work: (transaction: Transaction) => Promise<T | Failure>,

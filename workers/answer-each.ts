@@ -1,15 +1,15 @@
-// How requests are answered that are worth a commit of their own: governance, approvals, intents closed by hand, and what the service gives
-// its threads on its own, whose types are in src/core/operations/.
+// Answers requests that are worth a commit of their own: governance, approvals, intents closed by hand, and the service's own work for its
+// threads, whose types are in src/core/operations/.
 import pLimit from 'p-limit'
 import type { Failure } from '../src/core/errors/errors.ts'
 import { failureOf } from '../src/core/errors/failure-of.ts'
 import { Finished, type InFlight, type Success, type WorkerRequest } from './in-flight.ts'
 import type { GivenOf, OwnOperation, ResultOf } from '../src/core/operations/index.ts'
 
-/** However many come at once: the connections are there for executions. */
+/** The limit however many requests come at once: the connections are there for executions. */
 const AT_ONCE = 2
 
-/** Answers each request alone: one that fails takes no other with it. */
+/** Answers each request alone: a request that fails affects no other. */
 export function answerEach(
   work: (request: WorkerRequest) => Promise<Failure | Success>,
 ): (batch: readonly InFlight[]) => Promise<Finished[]> {
@@ -17,7 +17,7 @@ export function answerEach(
     pLimit(AT_ONCE).map(batch, async ({ request }) => {
       const startedMs = performance.now()
       const working = work(request)
-      // Up to its first wait: reading the body, and compiling the policy that it holds.
+      // The time up to its first wait: reading the body, and compiling the policy that it holds.
       request.costMs += performance.now() - startedMs
       return new Finished(request, await working.catch(failureOf))
     })

@@ -1,4 +1,4 @@
-// The approvers' keys of this thread, the revoked ones included: what they approved before still verifies.
+// The approvers' keys of this thread, the revoked ones included: their earlier approvals still verify.
 import { approverKeyId, approverKeys, type ApproverKey } from '../src/core/signing/approver-keys.ts'
 import type { ApproverRow } from '../src/store/tables/approvers.ts'
 
@@ -8,7 +8,7 @@ export interface Approvers {
   /** Whether an approver has ever had a key. */
   readonly has: (approverId: string) => boolean
   replace(rows: readonly ApproverRow[]): void
-  /** A key that the database held a moment ago: an approval by it must verify here before the next look does. */
+  /** Adds a key that the database held a moment ago: an approval by it must verify here before the keys are read again. */
   learn(row: ApproverRow): void
 }
 

@@ -6,7 +6,7 @@ import type { LaneName } from '../src/core/operations/index.ts'
 const { batchesPerThread, fullBatchesPerThread } = EXECUTION_BATCHES
 /** One for each batch in flight, one for deferred executions; and those of executions that verify state. */
 const EXECUTION_CONNECTIONS = batchesPerThread + fullBatchesPerThread + 1 + CLAIMS_AT_ONCE
-/** More batches than that wait for one that is free. */
+/** Further batches wait for a free connection. */
 const OTHER_CONNECTIONS = 4
 
 export function connectionsOf(lane: LaneName): number {

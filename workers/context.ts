@@ -14,7 +14,7 @@ import type { Policies } from './policies.ts'
 
 export interface ThreadContext extends Fresh {
   readonly pool: Pool
-  /** Why nothing is executed any more, if so: evidence that the database refuses, or that did not verify. The instance shares it. */
+  /** The faults that stop all executions: evidence that the database refuses, or that did not verify. All threads share them. */
   readonly evidenceFaults: EvidenceFaults
   readonly policies: Policies
   readonly approvers: Approvers
@@ -30,7 +30,7 @@ export interface ThreadContext extends Fresh {
   readonly originName: string
   /** Origin of the newest evidence log, which receipts promise their inclusion in; undefined: LOG=off. */
   readonly logOrigin: () => string | undefined
-  /** The entries of one commit, for the transaction that stores what they are of. With LOG=off they are dropped. */
+  /** The entries of one commit, for the transaction that stores their artifacts. With LOG=off they are dropped. */
   readonly startLogEntries: () => LogEntries
   /** Leaves out streams whose names do not exist. */
   readonly existingStreams: ExistingStreams

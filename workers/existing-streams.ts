@@ -1,5 +1,5 @@
-// Which names exist here: policies, capabilities and approvers. The evidence log counts an entry in a stream only where the name of the
-// stream exists: a refusal may name any capability, and each stream is a row and a place in the sequencer's memory for good.
+// The names that exist here: policies, capabilities and approvers. The evidence log counts an entry in a stream only where the name of
+// the stream exists: a refusal may name any capability, and each stream is a row and a place in the sequencer's memory for good.
 import type { StreamName } from '../src/formats/log/entry.ts'
 import type { QueuedEntry } from '../src/store/tables/log-queue.ts'
 import type { Approvers } from './approvers.ts'
@@ -9,7 +9,7 @@ import type { OpenPolicies } from './policies.ts'
 /** The streams whose names exist. */
 export type ExistingStreams = (streams: QueuedEntry['streams']) => QueuedEntry['streams']
 
-/** By what is in effect when it is called. A caller exists: it has authenticated. */
+/** Decides by the state in effect when it is called. A caller exists: it has authenticated. */
 export function openExistingStreams({
   policies,
   connectors,

@@ -1,4 +1,4 @@
-// The sources of the stages that follow from nothing else: the clock, ids, nonces and chance. Given the same, they make the same bytes.
+// The inputs of the stages that follow from nothing else: the clock, ids, nonces and chance. With equal inputs they make the same bytes.
 import { randomFillSync, randomInt, randomUUID } from 'node:crypto'
 
 export interface Fresh {

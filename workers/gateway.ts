@@ -82,7 +82,7 @@ interface CheckPayloadWith extends Pick<CheckWith, 'transaction' | 'parameters' 
   readonly isSigned: () => boolean
 }
 
-/** The same of an authorization whose payload has been read, and whose signature somebody else looks at. */
+/** The same checks of an authorization whose payload has been read, and whose signature other code verifies. */
 export function checkPayload(
   payload: SignedAuthorization['payload'],
   { transaction, parameters, now, isSigned }: CheckPayloadWith,
@@ -104,7 +104,7 @@ export function checkPayload(
   return undefined
 }
 
-/** Hashes what an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
+/** Hashes the action that an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
 export function businessTransactionHash(transaction: AuthorizedTransaction, parameters: Json): string {
   const { businessTransactionId, intent } = transaction
   return sha256Hex(
@@ -113,10 +113,10 @@ export function businessTransactionHash(transaction: AuthorizedTransaction, para
 }
 
 /**
- * The component that interface §7 promises to a direct caller: checks an authorization, then consumes its nonce. The pipeline takes the
- * same two apart, because one transaction consumes the nonces of a batch (decisions §8): `gate` and `claim` call the same functions.
+ * The component that interface §7 promises to a direct caller: checks an authorization, then consumes its nonce. The pipeline takes these two
+ * steps apart, because one transaction consumes the nonces of a batch (decisions §8): `gate` and `claim` call the same functions.
  *
- * @param pool as `openPool` makes it: a stricter isolation level than its own ends all but one of several at once by an error
+ * @param pool as `openPool` makes it: with a stricter isolation level, all but one of several concurrent calls would end with an error
  * @param inDoubtAfterMs how long after the release the intent is in doubt
  * @returns undefined where it is released: the connector may be called once
  */

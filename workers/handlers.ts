@@ -60,7 +60,7 @@ interface Parts {
   readonly callerIds: () => readonly string[]
 }
 
-/** One handler for each operation: the list to add one to. */
+/** One handler for each operation: the list to add a handler to. */
 export function openHandlers({
   boot,
   thread,

@@ -1,4 +1,4 @@
-// These move through the stages of an operation: requests in flight, and the answers of those that have ended.
+// Requests in flight, and the answers of those that have ended, move through the stages of an operation.
 import { threadId } from 'node:worker_threads'
 import { answerOf, Failure, failures, type Audited, type PlainAnswer } from '../src/core/errors/errors.ts'
 import type { StepUpPasskey } from '../src/formats/people/caller.ts'
@@ -15,7 +15,7 @@ export interface ScopedCaller {
   readonly stepUpPasskey?: StepUpPasskey | undefined
   /** The approver that the human is. */
   readonly approverId?: string | undefined
-  /** Of a caller by token. */
+  /** Present for a caller by token. */
   readonly authentication?: CallerAuthentication | undefined
   /** Unchecked where authentication is disabled (decisions §2), and for requests without a caller: open routes and the service's own work. */
   readonly scope:
@@ -37,7 +37,7 @@ export interface WorkerRequest {
   businessTransactionId?: string | undefined
 }
 
-/** A request that did not fail is answered this; its status is 200 by default. */
+/** The answer to a request that did not fail; its status is 200 by default. */
 export interface Success {
   readonly body: string
   readonly status?: number
@@ -61,7 +61,7 @@ export class Finished {
   }
 }
 
-/** @param batchSize how many shared the commit, for the log line */
+/** @param batchSize how many requests shared the commit, for the log line */
 export function packReplies(
   answered: readonly Finished[],
   batchSize: number,
@@ -116,7 +116,7 @@ export function runStage<In extends InFlight, Out extends InFlight>(
 
 /**
  * Runs one stage for all items in flight at once, such as a signature that they share. If it throws, all of them end.
- * @param stage answers in the order of its items; one that has not a product of each is a mistake of ours, and ends them all
+ * @param stage answers in the order of its items; a stage that has not one product for each item is a mistake of ours, and ends them all
  */
 export async function runTogether<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Finished)[],
@@ -126,7 +126,7 @@ export async function runTogether<In extends InFlight, Out extends InFlight>(
   const inFlight = stillGoing(items)
   if (inFlight.length === 0) return finishedOf(items)
   try {
-    // Only what runs before the first await is this thread's time; the rest is waiting.
+    // Only the work before the first await is this thread's time; the rest is waiting.
     const startedMs = performance.now()
     const working = stage(inFlight)
     const shareMs = (performance.now() - startedMs) / inFlight.length
@@ -138,9 +138,9 @@ export async function runTogether<In extends InFlight, Out extends InFlight>(
 }
 
 /**
- * Puts what was made of each item in flight in its place.
+ * Puts the product of each item in flight in the item's place.
  * @param products in the order of those items
- * @throws Error where they are not as many: a mistake of ours
+ * @throws Error where their number differs: a mistake of ours
  */
 export function inTheirPlaces<Out>(
   items: readonly (InFlight | Finished)[],

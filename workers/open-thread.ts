@@ -1,4 +1,4 @@
-// Opens what the handlers of a worker thread share.
+// Opens the resources that the handlers of a worker thread share.
 import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { openCrypto } from '../src/core/signing/crypto.ts'
@@ -21,7 +21,10 @@ import { newestOrigin, type Boot, type PendingCount } from '../src/core/threads/
 
 export type Thread = ReturnType<typeof openThread>
 
-/** Opens what the handlers of this thread share: its connections, its keys, and the policies, approvers, connectors and webhook rules in effect. */
+/**
+ * Opens the shared resources of this thread's handlers: its connections, its keys, and the policies, approvers, connectors and webhook rules in
+ * effect.
+ */
 export function openThread(given: Boot) {
   const { lane, config, database, evidenceLog, authority, evidenceFaultMemory } = given
   const { signingKeyDir, hubspot, production } = config

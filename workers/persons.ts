@@ -1,4 +1,4 @@
-// The persons of this thread, as human authority says now.
+// The persons of this thread, by the present state of human authority.
 import type { Persons } from '../src/formats/people/persons.ts'
 
 export interface PersonsInEffect {

@@ -1,4 +1,4 @@
-// The policy versions of this thread, compiled from what the database holds: the approved content, never the file's.
+// The policy versions of this thread, compiled from the approved content in the database, never from the files.
 import type { CompiledPolicy } from '../src/core/policy/check.ts'
 import type { Grouping } from '../src/core/policy/counting.ts'
 import { compileStored, standingOf, successorOf } from '../src/core/policy/versions.ts'
@@ -16,7 +16,7 @@ export interface LoadedPolicy {
    * version of it are then listed for `history` to count.
    */
   readonly limitedSince: string | undefined
-  /** The groupings of the limits of all its versions that are not retired: what is released under any of them is put into these groups. */
+  /** The groupings of the limits of all its versions that are not retired: executions that any of them releases are put into these groups. */
   readonly groupings: readonly Grouping[]
 }
 

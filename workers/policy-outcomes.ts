@@ -1,4 +1,4 @@
-// Counts what the policies said of the executions that were claimed, until the next replies take the counts to the front end.
+// Counts the policies' decisions on the executions that were claimed, until the next replies take them to the front end.
 import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/threads/thread-messages.ts'
 import { Finished, type InFlight } from './in-flight.ts'
 
@@ -13,7 +13,7 @@ export function openPolicyOutcomes(): PolicyOutcomes {
   let counts = new Map<string, Record<PolicyOutcome, number>>()
   return {
     count(policyName, claimed) {
-      // By its answer: a duplicate, whose decision leaves no trace, has none of a policy.
+      // By its answer: a duplicate's decision leaves no trace, so its answer has no outcome of a policy.
       const outcome = claimed instanceof Finished ? claimed.answer.refusalKind : 'approved'
       if (outcome === undefined) return
       let ofPolicy = counts.get(policyName)

@@ -12,7 +12,7 @@ export const REVOKED: ScopedCaller = {
   scope: { principalIds: new Set(), capabilities: new Set() },
 }
 
-/** By `CallerKey.index`. */
+/** The callers by `CallerKey.index`. */
 export function scopedCallers(
   { callers }: Pick<Boot, 'callers'>,
   authority: Boot['authority'],

@@ -1,7 +1,7 @@
 // One transaction for a batch; where it fails, one for each item, so that an item which the database refuses fails alone.
 import { classify, isUnavailable } from '../src/store/postgres/sql-errors.ts'
 
-/** A node of Citus that is unreachable takes seconds to fail each item: then what has not been tried fails as well. */
+/** A node of Citus that is unreachable takes seconds to fail each item: after this time, items that have not been tried fail as well. */
 const ALONE_MS_MAX = 2_000
 
 interface Ways<Item, Result> {
@@ -11,7 +11,7 @@ interface Ways<Item, Result> {
 }
 
 /**
- * Runs `togetherOrAlone` on items in the order of their ids: two transactions that write the same rows wait for each other, and never both ways.
+ * Runs `togetherOrAlone` on items in the order of their ids: two transactions that write the same rows may wait, but never deadlock.
  *
  * @returns the results, in the order of `items`
  */
@@ -34,7 +34,7 @@ export async function inIdOrder<Item, Result>(
 /**
  * @param work for all of the items or for one; returns a result of each, in their order
  * @param failed the result of an item whose work has failed
- * @param failsAll whether an error is no single item's doing, so that trying each alone is of no use; by default a database that is away
+ * @param failsAll whether no single item caused the error, so that trying each alone is of no use; by default a database that is away
  * @returns the results, in the order of `items`
  */
 export async function togetherOrAlone<Item, Result>(

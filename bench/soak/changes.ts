@@ -1,5 +1,5 @@
-// Stories of human authority (decisions §7): changes proposed by one and resolved by another. What is approved stays with the service
-// for good, so those are few and the soak says how many.
+// Stories of human authority (decisions §7): one human proposes a change and another resolves it. Approved changes stay with the service
+// for good, so they are few and the soak says how many.
 import { randomBytes, randomInt } from 'node:crypto'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { keyIdOf } from '../../src/formats/people/caller.ts'
@@ -19,7 +19,7 @@ import {
 import type { Call, CallRoute } from '../calls.ts'
 import { EXTERNAL, EXTERNAL_CAPABILITY, rarely, type Story, type World } from './story.ts'
 
-/** Part of a name that nothing else has. */
+/** A unique part of a name. */
 const fresh = () => randomBytes(6).toString('hex')
 
 const newPolicy = () => aPolicy('soak-proposed', `1.${randomInt(1e6)}.${randomInt(1e6)}`, 'soak:nothing')
@@ -40,7 +40,7 @@ const newCallerKey = () => ({
 
 const newGroup = () => ({ body: { action: 'set', group: `soak-${fresh()}`, members: ['soak-newcomer'] } })
 
-/** In a year, so that it changes nothing of what is measured. */
+/** A stand-in that begins in a year, so that it does not affect the measurement. */
 const newStandIn = () => {
   const from = Date.now() + 365 * 86_400_000
   const [since, until] = [from, from + 86_400_000].map((ms) => new Date(ms).toISOString())
@@ -49,7 +49,7 @@ const newStandIn = () => {
 
 const newEndpoint = ({ receiverUrl }: World) => anEndpoint(new URL(`/events/${fresh()}`, receiverUrl).href)
 
-/** One proposes, the other turns it down. */
+/** One human proposes a change, the other rejects it. */
 const turnedDown = (area: Area, everySeconds: number, proposal: (world: World) => Call): Story =>
   rarely(`proposes a ${area} and is turned down`, everySeconds, async (world) =>
     resolve(world.call, area, await propose(world.call, area, proposal(world)), 'reject'),
@@ -57,7 +57,7 @@ const turnedDown = (area: Area, everySeconds: number, proposal: (world: World) =
 
 const look = { key: checker.key }
 
-/** One proposes, the other looks at what waits and approves it; `then` takes it back, as far as it can be. */
+/** One human proposes a change, the other looks at the open changes and approves it; `then` takes it back, as far as it can be. */
 const approved = <Proposal extends Call>(
   area: Area,
   name: string,

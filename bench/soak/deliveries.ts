@@ -36,7 +36,7 @@ export const deliveryStories: readonly Story[] = [
     const { key } = checker
     const { json } = await call('GET /webhook-events', { key, query: '?provider=razorpay&pageSize=1' })
     const [newest] = json()['events'] as [{ webhookEventId: string }]
-    // 409: it waits to be processed for the first time.
+    // 409: the delivery waits to be processed for the first time.
     const again = { key, params: { id: newest.webhookEventId }, body: {}, expect: [200, 409] }
     await call('POST /webhook-events/{id}/process', again)
   }),

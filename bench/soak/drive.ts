@@ -1,4 +1,4 @@
-// Tells the stories: as many as go at once, to find saturation, or so many a second, whatever has become of those before.
+// Tells the stories: as many at once as possible, to find saturation, or at a fixed rate, even if earlier stories have not ended.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorText } from '../../src/formats/text/error-text.ts'
 import { weighted } from '../pick.ts'
@@ -24,7 +24,7 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
     story.tell(world).catch((error: unknown) => note(`it ${story.name}: ${errorText(error)}`))
 
   return {
-    /** @returns what was not as a story says: the first of it, and how much more */
+    /** @returns the first problems of stories, and how many more there are */
     problems() {
       const more = problemCount - problems.length
       return more === 0 ? problems : [...problems, `and ${more} more stories went wrong`]

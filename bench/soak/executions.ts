@@ -22,7 +22,7 @@ import {
 const execute = ({ call }: World, given: Given, expect: number) =>
   call('POST /execute', { body: aTransaction(given), expect })
 
-/** Posts one transaction that must end so. */
+/** Posts one transaction that must be answered with the expected status. */
 const ends = (name: string, weight: number, expect: number, given: Given): Story =>
   one(weight, 'POST /execute', () => ({ body: aTransaction(given), expect }), name)
 

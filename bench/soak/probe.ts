@@ -1,5 +1,5 @@
-// Loaded into every thread of the service before anything else (`--import`), by the soak alone: writes what only the inside of a
-// process can tell, a line every few seconds, to the file that BENCH_PROBE_FILE names.
+// Loaded into every thread of the service before anything else (`--import`), by the soak alone: writes figures that only the inside of a
+// process knows, a line every few seconds, to the file that BENCH_PROBE_FILE names.
 import { appendFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
@@ -10,7 +10,7 @@ export interface ProbeLine {
   readonly thread: number
   /** Unix milliseconds. */
   readonly at: number
-  /** The heap after a full collection, and what the thread holds outside of it. */
+  /** The heap after a full collection, and the memory that the thread holds outside of it. */
   readonly bytes: number
   /** Delay of the event loop since the line before, without the collections that were made for this. */
   readonly delayMs: { readonly p99: number; readonly max: number }
@@ -38,7 +38,7 @@ function watch(probeFile: string): void {
     const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
     const line: ProbeLine = { thread: threadId, at: Date.now(), bytes: heap + external, delayMs, warnings }
     appendFileSync(probeFile, `${JSON.stringify(line)}\n`)
-    // The collection held the loop up: counted from when that is over.
+    // The collection held the event loop up, so the delay is counted from its end.
     setTimeout(() => delay.reset(), 5 * RESOLUTION_MS).unref()
   }
   setInterval(write, EVERY_MS).unref()

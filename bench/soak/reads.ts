@@ -4,7 +4,7 @@ import { aPolicy, maker } from '../authority.ts'
 import { anyOf } from '../pick.ts'
 import { aTransaction, must, one, rarely, told, type Story } from './story.ts'
 
-/** An export as lines goes back so far. */
+/** How far an export as lines goes back. */
 const EXPORTED_MS = 5_000
 
 /** A route that takes the id of an execution. */
@@ -14,7 +14,7 @@ const ofExecuted = (weight: number, route: string): Story =>
 const posted = (weight: number, route: string): Story =>
   one(weight, route, ({ executed }) => ({ body: { businessTransactionId: anyOf(executed) } }))
 
-/** Limited by client address to less than the mix asks for: both answers must go on. */
+/** A route that is limited by client address to less than the mix asks for, so that both answers occur. */
 const limited = (route: string): Story => one(1, route, () => ({ key: null, expect: [200, 429] }))
 
 const all = (name: string, weight: number, routes: readonly string[]): Story =>
@@ -37,7 +37,7 @@ export const readStories: readonly Story[] = [
   told('has a record already', 1, async ({ call, executed }) => {
     const record = { params: { id: anyOf(executed) } }
     const { headers } = await call('GET /trust-records/{id}', record)
-    // A verification or a receipt may have come to it meanwhile.
+    // A verification or a receipt may have been added to it meanwhile.
     const again = { ...record, headers: { 'If-None-Match': String(headers['etag']) }, expect: [200, 304] }
     await call('GET /trust-records/{id}', again)
   }),
@@ -58,7 +58,7 @@ export const readStories: readonly Story[] = [
     const since = new Date(Date.now() - EXPORTED_MS).toISOString()
     const headers = { Accept: 'application/x-ndjson' }
     for (const route of ['GET /trust-records', 'GET /refusals']) {
-      // An auditor has two exports at once.
+      // An auditor may have two exports at once.
       const given = { key: auditor, query: `?since=${since}`, headers, expect: [200, 503] }
       const { status, text } = await call(route, given)
       if (status !== 200) continue

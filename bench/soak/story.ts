@@ -1,4 +1,4 @@
-// A story of the soak: a few calls that belong together, and what all stories share.
+// A story of the soak: a few calls that belong together, and the parts that all stories share.
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
@@ -8,23 +8,23 @@ import type { Call, CallRoute } from '../calls.ts'
 import { filledOnce } from '../request.ts'
 import { transactionBody, type TransactionOptions } from '../transaction.ts'
 
-/** The weight is how often a story is told beside the others; one that is rare or costs much has `everySeconds` in its place. */
+/** `weight` is how often a story is told beside the others. A story that is rare or costs much has `everySeconds` in its place. */
 export type Story = {
   readonly name: string
-  /** @throws Error where something was not as it must be */
+  /** @throws Error where a check of the story fails */
   readonly tell: (world: World) => Promise<unknown>
 } & ({ readonly weight: number } | { readonly everySeconds: number })
 
 export interface World {
-  /** With the key of a caller who may do everything, where a call names no other. */
+  /** Calls with the key of a caller who may do everything, where a call names no other key. */
   readonly call: CallRoute
-  /** Sends the head and half of the body, and goes away. */
+  /** Sends the head and half of the body, and disconnects. */
   readonly abandon: (route: string, body: string) => Promise<void>
   /** Key of a caller whose one capability is `sandbox:echo`. */
   readonly narrow: string
   /** Key of a caller who may read everything. */
   readonly auditor: string
-  /** Enrolled: whose signed approvals count. */
+  /** An enrolled approver, whose signed approvals count. */
   readonly approver: { readonly approverId: string; readonly key: SigningKey }
   readonly database: Client
   /** The address of the external connector. */
@@ -51,7 +51,7 @@ export const one = (
 
 const EXECUTED_MAX = 500
 
-/** Remembers an execution for the stories that read one. */
+/** Remembers an execution for the stories that read executions. */
 export function remember({ executed }: World, id: string): void {
   executed.push(id)
   if (executed.length > EXECUTED_MAX) executed.shift()
@@ -68,7 +68,7 @@ export const EXTERNAL_CAPABILITY = 'soak:act'
 
 export type Given = TransactionOptions & { readonly id?: string }
 
-/** @returns JSON of a transaction that `sandbox-echo` approves, but for what is given */
+/** @returns JSON of a transaction that `sandbox-echo` approves, except for the given options */
 export function aTransaction({ id = randomUUID(), ...options }: Given = {}): string {
   const parameters = { amount: 42, currency: 'EUR' }
   return filledOnce(transactionBody({ target: 'soak', parameters, ...options }), {}, { 0: id })

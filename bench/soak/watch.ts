@@ -1,4 +1,4 @@
-// What the soak sees of a service: the probe's lines from inside, /proc from outside, the slope of both, and the tables of its report.
+// The soak's view of a service: the probe's lines from inside, /proc from outside, the slope of both, and the tables of its report.
 import { readdirSync, readFileSync } from 'node:fs'
 import { cpuBetween, cpuTimes, rssBytes } from '../cpu.ts'
 import { figuresOf, sum, type Round } from '../figures.ts'
@@ -26,9 +26,9 @@ const SAMPLE_EVERY_MS = 1_000
 const SAMPLES_PER_LINE = 10
 
 /**
- * Looks at the service from outside until the load is over.
+ * Watches the service from outside until the load is over.
  *
- * @param stack takes what has to be undone
+ * @param stack collects the clean-up steps
  */
 export async function observe(
   load: () => Promise<void>,
@@ -64,7 +64,7 @@ export function probeLines(file: string): ProbeLine[] {
   return lines.map((line) => JSON.parse(line) as ProbeLine)
 }
 
-/** Memory is looked at from here on: caches have filled, code is compiled. */
+/** Memory is judged after this share of the time: caches have filled, code is compiled. */
 const WARM_UP_SHARE = 0.25
 
 /** @returns samples after the warm-up, and their slope */
@@ -74,7 +74,7 @@ export function memoryOf({ fromMs, toMs, samples }: Observed, lines: readonly Pr
     const series = all.filter(({ at }) => at >= from && at <= toMs)
     return { series, slope: slopeOf(series) }
   }
-  // Memory of all threads together: each line with the newest of the others, from when all of them have written.
+  // Memory of all threads together: each line with the newest lines of the other threads, once all of them have written.
   const threads = new Set(lines.map(({ thread }) => thread)).size
   const last = new Map<number, number>()
   const heap = lines.flatMap(({ thread, at, bytes }) => {
@@ -91,8 +91,8 @@ const STRETCHES = 10
 const STUDENT_T_8 = 2.306
 
 /**
- * The least-squares line through samples. Neighbours resemble each other, which makes such an interval too narrow: it is taken from the
- * means of ten stretches of time, which hardly do.
+ * The least-squares line through samples. Neighbouring samples resemble each other, which would make its interval too narrow, so it is
+ * taken from the means of ten stretches of time, which hardly do.
  *
  * @returns MB (10⁶ bytes) an hour, and half the width of its 95 % interval; undefined where a stretch has no sample
  */
@@ -117,10 +117,10 @@ export function slopeOf(series: readonly Sample[]): { perHour: number; plusMinus
 
 const mean = (values: readonly number[]) => sum(values) / values.length
 
-/** Open at rest, before the load and after it; undefined after a short run, and where the system has no /proc. */
+/** Descriptors at rest, before the load and after it; undefined after a short run, and where the system has no /proc. */
 type Descriptors = Readonly<Record<'before' | 'after', number | undefined>>
 
-/** @returns the scenario of the report, but for the service */
+/** @returns the scenario of the report, without the service */
 export function soakTables(
   { fromMs, toMs, calls, cpu, samples, tallies }: Observed,
   { heap, RSS }: Memory,

@@ -12,7 +12,7 @@ import { openReceiver } from '../program.ts'
 import { startSubject } from '../subject.ts'
 import { APPROVED_BY_A_HUMAN, EXTERNAL, EXTERNAL_CAPABILITY, type World } from './story.ts'
 
-/** Below what the mix asks of them, so that both answers are part of it. */
+/** A limit below the requests of the mix, so that both answers are part of it. */
 const HEALTH_PER_MINUTE = 300
 const NO_LIMIT = '1000000000'
 
@@ -33,7 +33,7 @@ export async function openWorld(
     {
       nodeArguments: ['--import', join(import.meta.dirname, 'probe.ts')],
       callers: [
-        // Sees what waits for the approver, and declines.
+        // Sees the requests that wait for the approver, and declines.
         { ...maker.entry, approverId },
         checker.entry,
         { callerId: 'narrow', keyHash: sha256Hex(narrow), allowedCapabilities: ['sandbox:echo'] },
@@ -72,7 +72,7 @@ export async function openWorld(
   }
   async function abandon(route: string, body: string): Promise<void> {
     const { sent } = openRequest(target, route, { body })
-    // It may be answered all the same, as by a limit: nobody reads that.
+    // The request may be answered all the same, as by a limit. That answer is dropped.
     sent.on('response', (response) => response.resume())
     sent.write(body.slice(0, body.length >> 1), () => sent.destroy())
     await new Promise((resolve) => sent.on('close', resolve))

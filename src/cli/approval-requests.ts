@@ -1,5 +1,5 @@
-// countersign approver requests and sign-request: what a human is asked to approve, and the signature under exactly that (decisions §7).
-// Hash and code are computed here from what is shown: the service can show something else only where the human sees it.
+// countersign approver requests and sign-request: show the requests that a human is asked to approve, and sign exactly the shown one
+// (decisions §7). Hash and code are computed here from the shown request: if the service shows another one, the human sees it.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -30,9 +30,10 @@ const page = shapeOf(ApprovalRequestPage)
 const approvalRequest = shapeOf(ApprovalRequest)
 
 /**
- * Prints a line for each open request, the first to expire on top: expiry, id, action code, requester, what is asked for in
- * the words of its policy, amount where these do not have it, approvals missing, note.
- * The key is that of a human; with `all` anybody's, who then sees what that caller may read, also those that the caller could not sign.
+ * Prints a line for each open request, the first to expire on top: expiry, id, action code, requester, the action in the words of its
+ * policy, the amount where these words lack it, approvals missing, note.
+ * The key is that of a human; with `all` it is any caller's, and the list has all that this caller may read, also requests that it could
+ * not sign.
  */
 export async function listRequests({ all, ...given }: Given<typeof approver.requests>): Promise<void> {
   const service = serviceOf(given)
@@ -64,7 +65,7 @@ function said({ request }: ApprovalRequest, document: PolicyDocument | undefined
   return [line, shownMoney(money.amount, money.currency ?? undefined)]
 }
 
-/** Open requests, what ends first on top. */
+/** The open requests, the first to end on top. */
 async function pending(
   service: ServiceAt,
   { all }: { readonly all: boolean },
@@ -76,7 +77,7 @@ async function pending(
 
 /**
  * Waits until a request waits for the human of the key.
- * @returns its id; of several the one that ends first
+ * @returns its id; of several, that of the first to end
  */
 async function nextRequest(service: ServiceAt): Promise<string> {
   for (let isFirst = true; ; isFirst = false) {
@@ -113,7 +114,7 @@ export async function declineRequest({
 /**
  * Shows a request, asks whether to sign it, and delivers the signature.
  * @returns the exit code: 1 where it was not signed
- * @throws Error with a sentence where the request is not one to sign, or the service refuses the approval
+ * @throws Error with a sentence where the request cannot be signed, or the service refuses the approval
  */
 export async function signRequest({
   id: given,
@@ -148,7 +149,7 @@ function requireId(id: string): void {
   if (!isUuid(id)) throw new Error('The id must be that of an approval request, a UUID.')
 }
 
-/** Throws where it is another one than its hash and code say, or is not to be signed any more. */
+/** Throws where the request does not match its hash and code, or cannot be signed any more. */
 function readOpen(asked: ApprovalRequest, id: string): ApprovalRequest {
   const { request, status, expiresAt } = asked
   if (
@@ -164,7 +165,7 @@ function readOpen(asked: ApprovalRequest, id: string): ApprovalRequest {
   return asked
 }
 
-/** @param words what the action is, in the words of its policy: first, since a person reads these, and the rest is how to check them */
+/** @param words describe the action in the words of its policy. They come first, since a person reads these; the rest is for checking them */
 function showRequest(
   { request, requestHash: hash, actionCode: code, notes = [] }: ApprovalRequest,
   words: readonly string[],
@@ -184,7 +185,7 @@ function showRequest(
 /**
  * Asks whether to sign and, where none was given, for the reason.
  * @param given the reason of the command line
- * @returns the reason, '' for none; undefined: not to sign
+ * @returns the reason, '' for none; undefined: do not sign
  */
 function askToSign(given: string | undefined): Promise<string | undefined> {
   return asking(async (ask) => {

@@ -1,5 +1,5 @@
 // countersign approver: the tools of a human whose signature counts (decisions §7). They need no service and no network: the private
-// key stays where its owner keeps it. What a program wants goes to stdout, what the human must see before it goes to stderr.
+// key stays where its owner keeps it. Output for programs goes to stdout, text that the human must see first goes to stderr.
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -45,8 +45,8 @@ What to do next with the public key below:
 
 /**
  * Makes an Ed25519 key pair in two files; overwrites nothing.
- * @param folder made if it is not there
- * @param name the files' before their dots
+ * @param folder created if it is missing
+ * @param name of the files, before their dots
  * @returns the files' paths, and both keys as PEM (PKCS#8 and SPKI)
  * @throws Error with the file that exists already, or the file system's own error
  */
@@ -185,14 +185,14 @@ export type ShownChange = Members & { readonly changeId: string; readonly change
 /**
  * Reads a change in any state.
  * @param source path, or `-` for stdin
- * @throws Error with a sentence for what is no JSON, and where the change does not match its hash
+ * @throws Error with a sentence where the source is no JSON, and where the change does not match its hash
  */
 export function readChange(source: string): ShownChange {
   return shownChange(readJson(source))
 }
 
 /**
- * A change as somebody may sign for it.
+ * Reads a change that may be signed.
  * @throws Error with a sentence where it does not match its hash, or is resolved
  */
 export function openChange(given: unknown): ShownChange {
@@ -246,7 +246,7 @@ export function stepUpFor(
 
 export const newNonce = () => randomBytes(16).toString('hex')
 
-/** As the service takes it. */
+/** A signed step-up as the service takes it. */
 export function signedStepUp<Payload extends Readonly<Record<string, Json>>>(
   payload: Payload,
   key: SigningKey,
@@ -255,7 +255,7 @@ export function signedStepUp<Payload extends Readonly<Record<string, Json>>>(
   return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
 }
 
-/** On stderr, for the human: a stranger's texts among it move no cursor and turn no line around. */
+/** Shows a value to the human, on stderr: a stranger's texts in it cannot move the cursor or reverse a line. */
 export function show(title: string, value: unknown): void {
   const lines = JSON.stringify(value, undefined, 2).split('\n')
   console.error([title, ...lines.map((line) => `  ${printable(line)}`)].join('\n'))

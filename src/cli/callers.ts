@@ -1,5 +1,5 @@
-// countersign callers: issue makes a raw key and its entry, for SERVICE_API_KEYS (decisions §2) or for governance; the others are of keys by
-// governance, on a running service (docs/handbook/callers.md). A raw key never gets there: it is made where its holder is.
+// countersign callers: issue makes a raw key and its entry, for SERVICE_API_KEYS (decisions §2) or for governance; the other commands manage
+// keys of governance, on a running service (docs/handbook/callers.md). A raw key never gets there: it is made where its holder is.
 import { readFileSync } from 'node:fs'
 import { makeRawKey, parseCallers } from '../core/callers/callers.ts'
 import { ConfigError } from '../core/errors/config-error.ts'
@@ -26,12 +26,12 @@ const ARGUMENT: Readonly<Record<string, string>> = {
 }
 
 /**
- * Prints the raw key and the entry to standard output, and what they are to standard error. Stores nothing.
+ * Prints the raw key and the entry to standard output, and an explanation to standard error. Stores nothing.
  *
- * @throws with the mistakes of the entry, each by the argument that it came by
+ * @throws Error with the mistakes of the entry, each by the argument that it came from
  */
 export function issueCaller({ callerId, ...options }: Given<typeof callers.issue>): void {
-  // As a capability it means all; here it would be a principal of that name, which is surely a mistake.
+  // As a capability `*` means all; here it would be a principal of that name, which is surely a mistake.
   if (options.principal?.includes('*'))
     throw new Error("--principal has no '*' for all: name each principal that the caller may assert.")
   const rawKey = makeRawKey()
@@ -49,7 +49,7 @@ export function issueCaller({ callerId, ...options }: Given<typeof callers.issue
     expiresAt: options.expiresAt,
   })
   checkEntry(entry)
-  // The two lines a script wants go to stdout, the words around them do not.
+  // The two lines that a script needs go to stdout, the explanation to stderr.
   console.error(
     `The raw key, for the caller; it is not shown again. Then its entry, for the array in SERVICE_API_KEYS, or for a human to propose (countersign callers propose). Its keyId is ${keyIdOf(keyHash)}.`,
   )
@@ -70,8 +70,8 @@ function checkEntry(entry: string): void {
 }
 
 /**
- * Prints a line for each key: caller, keyId, status, source, type of holder, capabilities, and what else it may; who approved.
- * @throws Error with what the service answered
+ * Prints a line for each key: caller, keyId, status, source, type of holder, capabilities, other permissions; the approver.
+ * @throws Error with the service's answer
  */
 export async function listCallerKeys({ all, ...service }: Given<typeof callers.list>): Promise<void> {
   for await (const answer of pagesOf(service, '/caller-keys')) {
@@ -100,7 +100,7 @@ export async function listCallerKeys({ all, ...service }: Given<typeof callers.l
 
 /**
  * Proposes to issue the key of an entry, and prints the change.
- * @throws Error where the last line is no entry, or with what the service answered
+ * @throws Error where the last line is no entry, or with the service's answer
  */
 export async function proposeCallerKey({
   file,

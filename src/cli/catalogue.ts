@@ -1,5 +1,5 @@
-// countersign catalogue rebuild: makes the catalogue again from what is stored, by the same pieces as the services beside it, which may do some
-// of them. Like them it rests while executions go on.
+// countersign catalogue rebuild: builds the catalogue again from the stored evidence, in the same pieces as running services, which may do some
+// of them. Like them it pauses while executions go on.
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogueStanding, fillCatalogue, restMs } from '../core/catalogue/follow.ts'
 import { openDocuments } from '../core/catalogue/row.ts'
@@ -10,7 +10,7 @@ import { inTransaction } from '../store/postgres/transaction.ts'
 import { onDatabase, type Env } from './database.ts'
 import { counted } from '../formats/text/text.ts'
 
-/** Until a service has done the piece that it is at. */
+/** The wait for a service that is still building. */
 const OTHERS_MS = 50
 
 export async function rebuild(env: Env): Promise<void> {

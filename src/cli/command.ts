@@ -1,10 +1,10 @@
-// A command is declared once: what commander parses, what `--help` says and the type of what its module receives follow from it.
+// A command is declared once: commander's parser, the text of `--help` and the type that its module receives follow from it.
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 
 /** Makes commander's own option or argument. A command receives a `T`. */
 interface Declared<Made, T> {
   readonly make: (flag: string) => Made
-  /** Never there: it carries the type. */
+  /** Never set: it only carries the type. */
   readonly type?: T
 }
 type OptionOf<T> = Declared<Option, T>
@@ -47,7 +47,7 @@ export function define<A extends Members<Argument>, O extends Members<Option>>(
 type Run<Spec> = (given: Given<Spec>, made: Command) => unknown
 
 /**
- * Gives a command of commander what `spec` declares.
+ * Declares the arguments, options and help of `spec` for a command of commander.
  * @param run a number that it returns is the exit code
  */
 export function declare<A extends Members<Argument>, O extends Members<Option>>(
@@ -74,7 +74,7 @@ function givenTo(made: Command, argumentNames: readonly string[]): Record<string
   }
 }
 
-/** A profile that is typed says who acts: an address or key that the shell exports must not turn it into somebody else. */
+/** A profile on the command line says who acts: an address or key that the shell exports must not change that. */
 function optionsOf(made: Command): Record<string, unknown> {
   const options = Object.entries(made.opts<Record<string, unknown>>())
   if (made.getOptionValueSource('profile') !== 'cli') return Object.fromEntries(options)
@@ -116,7 +116,7 @@ export const optional = <Text extends `<${string}>`>(
   more: More = same,
 ): OptionOf<Value<Text> | undefined> => ({ make: (name) => more(new Option(`${name} ${text}`, about)) })
 
-/** The option with a value for where it is left out; `--help` shows it. */
+/** The option with a default value; `--help` shows it. */
 export const byDefault = <T>(value: T, { make }: OptionOf<T | undefined>): OptionOf<T> => ({
   make: (name) => make(name).default(value),
 })

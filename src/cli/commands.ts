@@ -1,4 +1,4 @@
-// The name, arguments, options and help text of each command; index.ts says what it runs. `log` and `verify` declare theirs in their own folders.
+// Name, arguments, options and help text of each command; index.ts has its module. `log` and `verify` declare theirs in their own folders.
 import { algorithms } from '../formats/schemas/signature.ts'
 import { deliveryOutcomes } from '../formats/schemas/webhook-outcomes.ts'
 import {

@@ -1,10 +1,10 @@
 // The questions that a human answers before a signature is made.
 import { createInterface } from 'node:readline'
 
-/** Puts a question, and answers with one line of standard input; '' at its end. */
+/** Asks a question, and resolves to one line of standard input; '' at its end. */
 type Ask = (question: string) => Promise<string>
 
-/** @param use puts its questions by `ask`, each of which takes the next line */
+/** @param use asks its questions by `ask`, each of which takes the next line */
 export async function asking<T>(use: (ask: Ask) => Promise<T>): Promise<T> {
   const lines = createInterface({ input: process.stdin })
   const answers = lines[Symbol.asyncIterator]()

@@ -20,7 +20,7 @@ export function databaseUrl(env: Env): string {
 }
 
 /**
- * Runs `work` on it.
+ * Runs `work` on the database.
  * @throws CannotCheck where there is none
  * @throws Error where its schema is not that of this release
  */

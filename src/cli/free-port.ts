@@ -1,4 +1,4 @@
-// A port for a program that cannot say which one it was given.
+// Finds a port for a program that cannot report which one it was given.
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 

@@ -1,5 +1,5 @@
-// countersign fsck: says whether what is stored is what was signed, beside running services or without any. Exits 0 where it is, 1 where
-// something is not, 2 where that could not be found out of everything: what could not be read is named, and the rest is checked.
+// countersign fsck: checks that the stored data are what was signed, beside running services or without any. Exits 0 if they are, 1 if
+// something differs, 2 if not everything could be checked: unreadable data are named, and the rest is checked.
 import { signingKeyDir } from '../core/config/folders.ts'
 import { readPublicKeys, type PublicKey } from '../core/signing/keys.ts'
 import { CannotCheck } from './cannot-check.ts'
@@ -9,14 +9,14 @@ import { checkDatabase } from './fsck/check-database.ts'
 import type { Env } from './database.ts'
 import { fsck, type Summary } from './fsck/run.ts'
 
-/** The first line is what scripts look for. */
+/** Scripts look for the first line. */
 const CLEAN = [
   'No problems.',
   'This compares the database with itself: that it went back to an older state, only countersign log audit with a saved checkpoint shows.',
 ]
 
 /**
- * Checks the database and prints what it finds.
+ * Checks the database and prints its findings.
  * @returns the exit code
  */
 export function fsckCommand(env: Env, options: Given<typeof spec>): Promise<0 | 1 | 2> {

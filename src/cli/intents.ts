@@ -18,7 +18,7 @@ import { onDatabase, type Env } from './database.ts'
 /** Prints a line for each execution in doubt, the newest first: id, in doubt since, caller, action, target, and its amount if it has one. */
 export async function listIntents(env: Env, { limit }: Given<typeof intents.list>): Promise<void> {
   const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
-  // Beside the rows, which programs read.
+  // On standard error, because programs read the rows.
   if (rows.length > 0)
     console.error('BUSINESS TRANSACTION ID  IN DOUBT SINCE  CALLER  ACTION  TARGET  AMOUNT')
   for (const { businessTransactionId, callerId, body, intent } of rows) {
@@ -42,11 +42,11 @@ function amountIn(body: string): string[] {
 
 type IntentTransition = ExecutionIntent['transitions'][number]['transition']
 
-/** A line of the story: when, and what. */
+/** A line of the history: the time and the event. */
 type Line = readonly [at: string, what: string]
 
 /**
- * Prints the state of an execution, and beneath it what happened, oldest first: its release, what providers said, how it was closed.
+ * Prints the state of an execution, and beneath it its events, oldest first: its release, the statements of providers, its end.
  * @throws Error where no such execution was released
  */
 export async function showIntent(env: Env, { id }: Given<typeof intents.show>): Promise<void> {

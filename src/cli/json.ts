@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { MalformedJson, parseJson } from '../core/json/json.ts'
 
 /**
- * @param what the bytes are, which begins the sentence
+ * @param what names the bytes, and begins the sentence
  * @throws Error with a sentence for JSON that the service would refuse too
  */
 export function jsonIn(bytes: Uint8Array, what: string): unknown {

@@ -50,7 +50,7 @@ export function rotate({ dir: given, algorithm, log }: Given<typeof keys.rotate>
   console.log('Running services publish them at once and sign with them from their next start.')
 }
 
-/** Says since when a signing key counts no more. */
+/** Records the time since which a signing key no longer counts. */
 export function revoke({ keyId, dir: given, at }: Given<typeof keys.revoke>): void {
   const dir = folder(given)
   const key = readPublicKeys(dir).get(keyId)
@@ -75,7 +75,7 @@ export function list({ dir: given }: Given<typeof keys.list>): void {
   const dir = folder(given)
   if (keyIds(dir, 'public').length === 0) throw noKeys(dir)
   printListed([...readPublicKeys(dir).values()], { dir, signing: 1 })
-  // The one before signs too, for those who saved the description before the rotation.
+  // The previous key signs too, for readers who saved the description before the rotation.
   printListed(publishedLogKeys(dir)(), { dir: logKeyDir(dir), prefix: 'log/', signing: 2 })
 }
 
@@ -100,7 +100,7 @@ function printListed(
   }
 }
 
-/** The greatest key ids of an algorithm whose private halves are there sign. */
+/** Whether a key signs: it has one of the greatest key ids of its algorithm, of those whose private halves are there. */
 function signs(
   { keyId, algorithm }: Listed,
   { held, signing }: { readonly held: readonly string[]; readonly signing: number },

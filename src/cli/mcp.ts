@@ -1,4 +1,5 @@
-// countersign mcp and mcp pin: which service and which gateway, and for a trial everything that two humans would approve.
+// countersign mcp and mcp pin: choose the service and the gateway, and for a trial make every change that two humans
+// would approve.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { stringify } from 'yaml'
@@ -24,7 +25,7 @@ import { approveTrial } from './setup/mcp-trial.ts'
 
 const { version } = packageJson
 
-/** The file of an agent's key that a trial writes, and that counts where no other is given. */
+/** The file of an agent's key that a trial writes, and the default where no other is given. */
 const AGENT = 'agent.json'
 
 /** Serves a gateway until its client is gone. */
@@ -56,7 +57,7 @@ export async function serveMcp(env: Env, given: Given<typeof mcp.serve>): Promis
   return serveGateway({ gateway, version, lock, service: serviceFor(gateway, given), http, introduction })
 }
 
-/** Pins what the server lists now. Prints the file of the policy, and to standard error what humans do with it. */
+/** Pins the tools that the server lists now. Prints the file of the policy, and the next steps of humans to standard error. */
 export async function pinMcp(env: Env, { config }: Given<typeof mcp.pin>): Promise<void> {
   const gateway = readGateway(config, env)
   const { lock, policyFile, versionBefore } = await pinTools({ gateway, version })
@@ -87,7 +88,7 @@ function serviceFor(
   return serviceOf({ profile: profile ?? (existsSync(own) ? own : undefined), url, apiKey })
 }
 
-/** Writes the file of a gateway for a trial; one that is there stays. */
+/** Writes the file of a gateway for a trial; an existing one stays. */
 async function newGateway({
   upstream,
   alias = aliasOf(upstream),
@@ -104,7 +105,7 @@ async function newGateway({
     throw new Error('Name the server after --, such as: countersign mcp --trial -- node server.js')
   const [first = ''] = upstream
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // It is registered, so the gateway keeps it.
+  // The port is part of the registered address, so the gateway keeps it.
   const members = {
     alias,
     port: await freePort(),
@@ -115,7 +116,7 @@ async function newGateway({
 }
 
 /**
- * What to do next: how Dana approves, and the lines that a client's configuration needs.
+ * The next steps: how Dana approves, and the lines that a client's configuration needs.
  * @param given.url of a gateway that is served by HTTP: its client does not start it
  */
 function trialText(given: {

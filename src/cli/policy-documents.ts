@@ -13,7 +13,8 @@ type Named = ApprovalRequestContent['policy']
 
 /**
  * Reads each document once.
- * @returns what answers undefined where the service has no such version, or shows another content than the request names
+ * @returns a function that answers undefined where the service has no such version, or shows other content than the
+ *   request names
  */
 export function policyDocuments(service: ServiceAt): (policy: Named) => Promise<PolicyDocument | undefined> {
   const read = new Map<string, Promise<PolicyDocument | undefined>>()

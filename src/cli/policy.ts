@@ -60,7 +60,7 @@ export function testPolicies(path: string): 0 | 1 {
   })
 }
 
-/** Every file is looked at, whatever the ones before have. */
+/** Every file is checked, also after one with mistakes. */
 function eachPolicy(path: string, look: (source: PolicySource) => boolean): 0 | 1 {
   let good = true
   const files = withMistakesShown(() => policyFilesAt(path)) ?? []
@@ -165,7 +165,7 @@ function byRule({ matchedRuleId }: Evaluation): string {
   return matchedRuleId === null ? '' : ` by rule ${matchedRuleId}`
 }
 
-/** Each signal with its value and what stands behind it. */
+/** Each signal with its value and its basis. */
 function signalRows(policy: CompiledPolicy, subject: PolicySubject): string[][] {
   const mismatches = new Map(
     bindingMismatches(policy, subject).map((mismatch) => [mismatch.signal, mismatch]),
@@ -198,7 +198,7 @@ function verifierText({ by, ...options }: CompiledPolicy['verify'][number]): str
   return words.length === 0 ? by : `${by} (${words.join(', ')})`
 }
 
-/** Each rule, and what became of it; of those behind the one that decided, what they would have done. */
+/** Each rule with its result; for those behind the rule that decided, the result that they would have had. */
 function ruleRows(
   { document }: PolicySource,
   { evaluatedRules, matchedRuleId }: Evaluation,

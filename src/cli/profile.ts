@@ -1,4 +1,4 @@
-// A file that says as whom a command speaks to which service, so that a person types neither address nor keys (`--profile`).
+// A profile is a file with the service and the identity that a command uses, so that a person types neither address nor keys (`--profile`).
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Type } from 'typebox'
@@ -18,7 +18,7 @@ const Profile = closed({
     closed({
       approverId: ApproverName,
       keyId: ApproverName,
-      /** A file, from where the profile is. */
+      /** A file, relative to the profile. */
       key: NonEmptyText,
     }),
   ),
@@ -44,7 +44,7 @@ export function serviceOf(given: Pick<Signing, 'profile' | 'url' | 'apiKey'>): {
 }
 
 /**
- * By which key an approver signs.
+ * The key by which an approver signs.
  * @returns `key` is the path of the private key
  * @throws as `serviceOf`
  */
@@ -73,7 +73,7 @@ export function stepUpKeyOf(given: Pick<Signing, 'profile' | 'key'>): string {
   return key
 }
 
-/** A file that a profile names, from where the profile is. */
+/** A file that a profile names, relative to the profile. */
 function fileOf(profileFile: string | undefined, named: string | undefined): string | undefined {
   return profileFile === undefined || named === undefined ? undefined : resolve(dirname(profileFile), named)
 }

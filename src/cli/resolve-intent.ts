@@ -1,5 +1,5 @@
 // countersign intents resolve: a human says how an execution in doubt ended, and signs exactly that (decisions §8). The hash is computed here from
-// the action that is shown: a service that shows another one than it has released gets no signature.
+// the action that is shown: a service that shows another action than it has released gets no signature.
 import { readFileSync } from 'node:fs'
 import { ed25519SigningKey } from '../core/signing/keys.ts'
 import { shapeOf } from '../core/json/shape.ts'
@@ -27,9 +27,9 @@ const intentShape = shapeOf(ExecutionIntent)
 const transactionShape = shapeOf(BusinessTransaction)
 
 /**
- * Shows an execution in doubt, asks, and delivers the signed word of a human on how it ended.
+ * Shows an execution in doubt, asks, and delivers a human's signed statement on how it ended.
  * @returns the exit code: 1 where it was not signed
- * @throws Error with a sentence where it is not in doubt, or the service refuses the word
+ * @throws Error with a sentence where it is not in doubt, or the service refuses the statement
  */
 export async function resolveIntent({
   id,

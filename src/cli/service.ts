@@ -19,9 +19,9 @@ const ANSWER_MAX_MS = 60_000
 const ANSWER_MAX_BYTES = 8 * 1024 * 1024
 
 interface Asked {
-  /** The body of the answer has so many bytes at most, uncompressed; left out: 8 MiB. */
+  /** The most bytes of the answer's body, uncompressed; left out: 8 MiB. */
   readonly maxBytes?: number
-  /** Further statuses that are an answer. */
+  /** Further statuses that count as an answer. */
   readonly accept?: readonly number[]
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -36,7 +36,7 @@ interface Answered {
 /**
  * Asks until the service has time to answer.
  * @param path after the base address, with its slash
- * @throws Error that names the path, with what the service says
+ * @throws Error that names the path, with the service's message
  */
 export function get(service: ServiceAt, path: string, asked: Asked = {}): Promise<Answered> {
   return ask(service, path, asked, {})
@@ -96,7 +96,7 @@ async function ask(
   return { status: response.status, body, next }
 }
 
-/** @param asked.withinMs the whole answer must have come; undefined: it takes as long as it takes */
+/** @param asked.withinMs the time limit for the whole answer; undefined: no limit */
 async function respond(
   { url, key }: ServiceAt,
   path: string,

@@ -1,5 +1,5 @@
 // countersign setup humans: two humans who govern, an approver and an agent, for a trial of human authority. It runs while no service does,
-// on one that it starts for itself: callers are read at a start, so the next start knows the new ones and no restart is needed.
+// on one that it starts for itself: a service reads its callers at its start, so the next start knows the new ones and no restart is needed.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative, resolve } from 'node:path'
@@ -28,9 +28,9 @@ import { makeCaller, makeHumans, peopleNames } from './setup/people.ts'
 import { startForAWhile } from './setup/service.ts'
 
 /**
- * Makes keys and callers, enrols `dana:laptop` and registers the connectors by changes that Alice proposes and Bob approves. What the service
- * holds already stays as it is.
- * @throws Error with a sentence where it is not to be done here, or failed: then there are no new humans, and a later attempt begins anew
+ * Makes keys and callers, enrols `dana:laptop` and registers the connectors by changes that Alice proposes and Bob approves. Everything that
+ * the service holds already stays as it is.
+ * @throws Error with a sentence where it must not run here, or failed: then there are no new humans, and a later attempt begins anew
  */
 export async function setupHumans(
   env: Env,
@@ -76,7 +76,7 @@ export async function setupHumans(
           { endpointUrl: tools, what: TOOLS },
         ]
         const missing = await missingConnectors(service.url, alice, actions)
-        // One that is registered and nobody uses does no harm: an attempt that fails here can be repeated.
+        // A registered connector that nobody uses does no harm: an attempt that fails here can be repeated.
         for (const action of missing) await registerConnector(service.url, { ...humans, ...action })
         requireNoSignal()
         // Before Dana's signature counts: an approver whose key is gone would stop each later attempt.
@@ -112,8 +112,8 @@ export async function setupHumans(
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * A signal that comes meanwhile ends nothing half way: the work goes on to where it calls `requireNoSignal`, which throws then, so that it
- * is undone; once it is past that, it is finished.
+ * A signal does not stop the work half way: the next call of `requireNoSignal` throws, so that the work is undone; after the last call, the
+ * work is finished.
  */
 async function uninterrupted(work: (requireNoSignal: () => void) => Promise<void>): Promise<void> {
   let came: NodeJS.Signals | undefined
@@ -131,7 +131,7 @@ async function uninterrupted(work: (requireNoSignal: () => void) => Promise<void
   }
 }
 
-/** Says what of before counts on, where there is anything. */
+/** Names the callers from before, whose keys still count, if there are any. */
 function keptText({ known }: Callers): string[] {
   if (known.length === 0) return []
   return [
@@ -168,7 +168,7 @@ interface Callers {
   readonly entries: readonly object[]
   /** The same, read. */
   readonly known: readonly Caller[]
-  /** Where they are kept; undefined where that is SERVICE_API_KEYS. */
+  /** The file that keeps them; undefined where SERVICE_API_KEYS does. */
   readonly file: string | undefined
   /** Puts the file back to what it was. */
   readonly undo: () => void
@@ -206,7 +206,7 @@ function requireNoHumans({ known, file }: Callers, folder: string): void {
   if (taken !== undefined) throw new Error(`${source} has a caller ${taken.callerId} already.`)
 }
 
-/** The next start would fail, and the profiles would name the address of another program. */
+/** With the port in use, the next start would fail, and the profiles would name the address of another program. */
 async function requireFreePort({ host, port }: Config): Promise<void> {
   const probe = createServer()
   const failed = await new Promise<NodeJS.ErrnoException | undefined>((done) => {

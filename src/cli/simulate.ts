@@ -1,4 +1,4 @@
-// countersign simulate: which past decisions of a running service a policy file, or what a change proposes, would flip, and which executions
+// countersign simulate: shows which past decisions of a running service a policy file, or a proposed change, would flip, and which executions
 // the end of versions would have refused. Follows POST /sandbox/policies/simulate chunk by chunk (decisions §9); nothing in the service changes.
 import { writeFileSync } from 'node:fs'
 import { readYaml } from '../core/cel/yaml.ts'
@@ -37,7 +37,7 @@ const simulation = shapeOf(PolicySimulation)
 
 /**
  * Prints a line for each flip to standard output as it is found, then a summary; on a terminal the progress goes to standard error.
- * @throws Error with one sentence: what is wrong with the arguments or the policy, or what the service answered
+ * @throws Error with one sentence: what is wrong with the arguments or the policy, or the service's answer
  */
 export async function simulateCommand(given: SimulateRequest): Promise<void> {
   const { file, policy: policyId, retires, change: source, report, since, until } = given
@@ -66,13 +66,13 @@ interface Simulating extends ServiceAt {
   readonly until?: string | undefined
 }
 
-/** Takes lines of text: each finding as it is found, and at the end what they are together. */
+/** Takes lines of text: each finding as it is found, and a summary at the end. */
 interface Print {
   readonly finding: (line: string) => void
   readonly summary: (line: string) => void
 }
 
-/** A change of a policy, as somebody may sign for it. */
+/** A change of a policy that may be signed. */
 export type PolicyChange = ShownChange & { readonly proposed: ProposedPolicy }
 
 /**
@@ -90,7 +90,7 @@ export async function impactOf(
 }
 
 /**
- * Checked here first, so that a mistake is reported with its file.
+ * Reads a policy file. It is checked here first, so that a mistake is reported with its file.
  * @param options.warns whether warnings go to standard error
  */
 export function policyIn(file: string, { warns = true }: { readonly warns?: boolean } = {}): PolicyDocument {
@@ -163,7 +163,7 @@ function summaryOf(found: Found, { policy, retires }: Simulated): string[] {
 
 const BAR_CHARACTERS = 30
 
-/** One line that is written over, and is gone at the end; on a terminal alone: a file has nobody who waits. */
+/** A line that is overwritten, and removed at the end; only on a terminal: for a file it would be useless. */
 function openProgress() {
   const { isTTY } = process.stderr
   return {

@@ -1,5 +1,5 @@
-// countersign approver groups and stand-ins: who counts where a policy names groups. They are changed as everything is that humans govern, by
-// `changes propose`.
+// countersign approver groups and stand-ins: list the approvers who count where a policy names groups. `changes propose` changes them, like
+// everything that humans govern.
 import { printable } from '../formats/text/printable.ts'
 import { ApproverGroupList } from '../formats/schemas/approver-group.ts'
 import { StandInList } from '../formats/schemas/stand-in.ts'

@@ -1,4 +1,4 @@
-// countersign verify: reads evidence and key sets from files and prints what src/formats/verifier finds. It needs no service, no
+// countersign verify: reads evidence and key sets from files and prints the findings of src/formats/verifier. It needs no service, no
 // database and no network.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -38,18 +38,18 @@ interface Found extends Done {
 }
 
 /**
- * Verifies files and prints a line for each piece of evidence and a summary; of a single piece each check.
+ * Verifies files and prints a line for each piece of evidence and a summary; for a single piece, each check.
  * @param threadFile the program of a worker thread: it calls `serveTasks`
  * @returns the exit code: 0 all valid, and each export whole; 1 any invalid; 2 none invalid and not all could be checked, or nothing
  *   that can be read, with one sentence on standard error
  */
 export async function verifyCommand(request: VerifyRequest, threadFile: URL): Promise<0 | 1 | 2> {
-  // A reader such as `head` that has seen enough: unread evidence was not verified either.
+  // A reader such as `head` may stop reading: unread evidence was not verified either.
   process.stdout.on('error', () => process.exit(2))
   try {
     return await verifyFiles(request, threadFile)
   } catch (error) {
-    // Whatever went wrong, nothing was found to be invalid: 1 would say so.
+    // Nothing was found to be invalid, whatever went wrong: 1 would say so.
     console.error(`countersign: ${printable(errorText(error))}`)
     return 2
   }
@@ -69,7 +69,7 @@ export async function verifyFiles(
   if ([...files, ...jwks, log].filter((path) => path === '-').length > 1)
     throw new Unusable('Standard input can be read only once: give one file as `-`.')
   const trust = { jwks: jwks.map(readKeySetText), log: log === undefined ? undefined : readText(log) }
-  // Each thread reads it again: a mistake in it is told before any evidence is read.
+  // Each thread reads it again: a mistake in it is reported before any evidence is read.
   trustedBy(trust)
   const inputs = await findFiles(files)
   const summing = openSummary()
@@ -132,14 +132,14 @@ interface Printer {
   readonly end: (summary: Summary) => Promise<void>
 }
 
-/** How one piece, each of many, and what follows many are printed. */
+/** Prints a single piece, each of many pieces, and the end of many. */
 interface Style {
   readonly alone: (found: Found) => Promise<void>
   readonly each: (found: Found) => Promise<void>
   readonly end: (summary: Summary) => Promise<void>
 }
 
-/** The first piece waits for a second: one alone is shown with its checks. */
+/** The first piece is held back until there is a second: a single piece is shown with its checks. */
 function openPrinter({ json, quiet, files }: VerifyRequest, isCompared: boolean): Printer {
   const style = json ? openJson() : linesOf(isCompared)
   const each = async (found: Found) => {
@@ -213,7 +213,7 @@ function openJson(): Style {
 function refuseNone({ file, report: { artifact, notes } }: Found): void {
   if (artifact !== 'unknown') return
   const why = notes.join(' ')
-  // That a file cannot be read is said by its name already.
+  // A message about an unreadable file begins with its name already.
   throw new Unusable(why.startsWith(nameOf(file)) ? why : `${nameOf(file)}: ${why}`)
 }
 

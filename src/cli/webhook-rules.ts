@@ -1,4 +1,4 @@
-// countersign webhooks check: the rules of a provider, and their cases, before anybody proposes them. Works without a service.
+// countersign webhooks check: checks the rules of a provider, and their cases, before they are proposed. Works without a service.
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { printable } from '../formats/text/printable.ts'

@@ -1,5 +1,5 @@
-// countersign webhooks: the recent deliveries, or those that are not processed yet; one of them; and what is processed again
-// (decisions §10). Works on the database, beside running services or without any.
+// countersign webhooks: lists the recent deliveries, or those that are not processed yet; shows one; and has deliveries
+// processed again (decisions §10). Works on the database, beside running services or without any.
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { joinJobQueue } from '../store/queues/job-queue.ts'
@@ -36,7 +36,7 @@ export function listWebhooks(env: Env, { status, ...recent }: Listing): Promise<
 }
 
 /**
- * Prints a line each, oldest first.
+ * Prints a line for each delivery, oldest first.
  * @param which.status null: any
  */
 async function listWaiting(
@@ -89,7 +89,7 @@ function ageText(ms: number): string {
 }
 
 /**
- * Prints a line each, newest first, and how the list goes on.
+ * Prints a line for each delivery, newest first, and how the list goes on.
  * @throws Error for a cursor that no list ended with
  */
 async function listRecent(
@@ -120,7 +120,7 @@ function recentLine(delivery: ListedDelivery): string {
 }
 
 /**
- * Prints one with its headers and its body, as JSON.
+ * Prints a delivery with its headers and its body, as JSON.
  * @throws Error where there is none
  */
 export async function showWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
@@ -139,7 +139,7 @@ function noDelivery({ provider, eventId }: { provider: string; eventId: string }
 }
 
 /**
- * Has one that is dead or processed processed again.
+ * Has a dead or processed delivery processed again.
  * @throws Error where there is none, it waits already, or nothing is left of it
  */
 export async function retryWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
@@ -154,7 +154,7 @@ export async function retryWebhook(env: Env, event: { provider: string; eventId:
   console.log(`${event.provider} ${event.eventId} is run again.`)
 }
 
-/** Those that are dead now: one that dies again meanwhile stays. */
+/** Has all deliveries processed again that are dead now: one that dies again meanwhile stays. */
 export async function retryAllWebhooks(env: Env): Promise<void> {
   const moved = await onDatabase(env, async (pool) => {
     if (!(await hasQueues(pool))) return 0

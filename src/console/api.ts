@@ -1,11 +1,11 @@
-// Requests of the console to the service it came from. The browser adds the session's cookie, and the page its own secret, which only this origin
-// can read: the cookie alone is sent to every port of the host.
+// Requests of the console to the service that served it. The browser adds the session's cookie. The page adds its own secret, which only this
+// origin can read, because the browser sends the cookie to every port of the host.
 
-/** The answer of the service in place of what was asked for. */
+/** An error reply of the service in place of the requested data. */
 export class ApiProblem extends Error {
   readonly status: number
   readonly code: string | undefined
-  /** When to ask again; undefined: that would change nothing. */
+  /** Delay before another attempt; undefined: another attempt would change nothing. */
   readonly retryAfterSeconds: number | undefined
   constructor(
     status: number,
@@ -23,7 +23,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** There was no answer, or not the whole of it. */
+/** The service sent no reply, or an incomplete reply. */
 class Unreached extends Error {
   constructor(cause: unknown) {
     super('The service cannot be reached.', { cause })
@@ -35,7 +35,7 @@ class Unreached extends Error {
 export interface Store<T> {
   readonly get: () => T
   readonly set: (value: T) => void
-  /** @returns a function that ends it */
+  /** @returns a function that removes the listener */
   readonly follow: (listener: () => void) => () => void
 }
 
@@ -56,14 +56,14 @@ export function store<T>(initial: T): Store<T> {
   }
 }
 
-/** The human or auditor who looks, as GET /console/me answers. */
+/** The human or auditor who is logged in, as in the reply of GET /console/me. */
 export interface Me {
   readonly callerId: string
   readonly credentialHolderType: string
   readonly readAll: boolean
   readonly approverId: string | null
   readonly allowedCapabilities: readonly string[]
-  /** Their step-ups are signed with it; null: a raw key, or nothing. */
+  /** The passkey that signs their step-ups; null: they have a raw key, or no key. */
   readonly stepUpPasskey: {
     readonly publicKeyPem: string
     readonly rpId: string
@@ -78,7 +78,7 @@ export interface Me {
 /** Undefined: not known yet. Null: not logged in. */
 export const session = store<Me | null | undefined>(undefined)
 
-/** Since when the service has not answered, milliseconds since 1970; null: it answers. */
+/** Time of the first request without a reply, in milliseconds since 1970; null: the service answers. */
 export const unreachableSince = store<number | null>(null)
 
 export interface Reply<T> {
@@ -95,7 +95,7 @@ interface GetOptions {
 
 /** @throws ApiProblem, or Unreached */
 export async function get<T>(path: string, { signal, wait }: GetOptions = {}): Promise<Reply<T>> {
-  // What the service holds until something changes is no part of loading.
+  // A request that the service holds until something changes is not part of loading a page.
   const isLoad = !wait
   if (isLoad) loads.add(1)
   try {
@@ -110,14 +110,14 @@ export async function get<T>(path: string, { signal, wait }: GetOptions = {}): P
   }
 }
 
-/** How many requests of `get` are under way. */
+/** The number of requests of `get` in flight. */
 const loads = counter()
 
 function counter() {
   let count = 0
   const waiting = new Set<() => void>()
   const look = () =>
-    // What was shown may ask for more at once.
+    // Components that were just drawn may send further requests at once.
     setTimeout(() => {
       if (count > 0) return
       for (const resolve of waiting) resolve()
@@ -136,13 +136,13 @@ function counter() {
   }
 }
 
-/** Resolves once the page shows all that it asked for. What is only beside it is asked for then, so that it holds nothing up. */
+/** Resolves once the page shows all data that it requested. Secondary data is requested afterwards, so that it delays nothing. */
 export const whenLoaded = (): Promise<void> =>
-  // A frame is drawn between its callbacks and the next task.
+  // The browser draws a frame after the frame's callbacks and before the next task.
   loads.atRest().then(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
 
 /**
- * The bytes as they were signed, for what is verified.
+ * Reads the bytes as they were signed, for verification.
  * @throws as `get`
  */
 export async function getText(path: string): Promise<string> {
@@ -150,7 +150,7 @@ export async function getText(path: string): Promise<string> {
 }
 
 /**
- * The whole range of a list, as a file.
+ * Reads the whole range of a list as a file.
  * @throws as `get`
  */
 export async function getFile(path: string, type: string): Promise<Blob> {
@@ -174,10 +174,10 @@ export async function post<T = undefined>(
 
 const PAGE_HEADER = 'X-Countersign-Console'
 
-/** Shared by the tabs of this origin, port included; a login makes another one. Before the first it is no secret, and logs in. */
+/** The secret that all tabs of this origin (port included) share. Each login replaces it; before the first login, the value is no secret. */
 const pageSecret = () => localStorage.getItem(PAGE_HEADER) ?? 'login'
 
-/** At a logout: the secret goes with its session. */
+/** Removes the secret at a logout, because its session ends. */
 export function forgetPageSecret(): void {
   localStorage.removeItem(PAGE_HEADER)
 }
@@ -200,7 +200,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     error?: string
     code?: string
   }
-  // Refused: the secret of this page is not that of the cookie, which another login or another server of this host has set.
+  // `CONSOLE_REFUSED`: the page's secret does not match the cookie, which another login or another server of this host has set.
   if (response.status === 401 || code === 'CONSOLE_REFUSED') session.set(null)
   const retryAfter = response.headers.get('Retry-After')
   throw new ApiProblem(response.status, error, {
@@ -218,7 +218,7 @@ async function whole<T>(body: Promise<T>): Promise<T> {
   }
 }
 
-/** Undefined for what is not there. */
+/** Returns undefined where the service answers 404. */
 export async function orNone<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -228,13 +228,13 @@ export async function orNone<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** After a failure that names no time. */
+/** Delay before another attempt where the failure names none. */
 const AGAIN_MS = 3_000
 
 /**
- * In how many milliseconds to ask again after a request that failed: when the service says so, and soon where it was not reached or could not
- * answer, which another time it can.
- * @returns undefined: that would change nothing
+ * The delay in milliseconds before a failed request is sent again: the delay that the service names, else `AGAIN_MS` where the service was not
+ * reached or failed itself, because a later attempt may succeed.
+ * @returns undefined: another attempt would change nothing
  */
 export function againAfterMs(error: unknown): number | undefined {
   if (error instanceof Unreached) return AGAIN_MS
@@ -243,7 +243,7 @@ export function againAfterMs(error: unknown): number | undefined {
   return error.status >= 500 ? AGAIN_MS : undefined
 }
 
-/** Whether it is the caller who went away. */
+/** Whether the request failed because its caller aborted it. */
 export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }

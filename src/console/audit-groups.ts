@@ -1,18 +1,18 @@
-// Audit events as their page lists them: those that say the same one after the other are one row.
+// Audit events as their page lists them: consecutive events that say the same share a row.
 import type { AuditEventWithSignature } from '../formats/schemas/audit-event.ts'
 
 export type Event = AuditEventWithSignature['event']
 
-/** @returns who did it; undefined: nobody with a key */
+/** @returns the caller of an event; undefined: no caller with a key */
 export function callerOf({ callerId, detail }: Event): string | undefined {
-  // A login comes before there is a caller: its detail names one.
+  // The event of a login has no caller yet: its detail names the caller.
   const named = callerId ?? (detail as { callerId?: unknown } | undefined)?.callerId
   return typeof named === 'string' ? named : undefined
 }
 
-/** Events one after the other that say the same but for their time and what they are of. */
+/** Consecutive events that differ only in their time and their subject. */
 interface Group {
-  /** The newest. */
+  /** The newest event of the group. */
   readonly event: Event
   readonly others: readonly Event[]
 }
@@ -28,7 +28,7 @@ export function grouped(events: readonly AuditEventWithSignature[]): readonly Gr
   return groups
 }
 
-/** Each closing is a word of its own about another execution, which an auditor wants to see. */
+/** Closings (`intent.resolved`) never say the same: each is about another execution, and an auditor wants to see it. */
 const sayingOf = (event: Event) =>
   JSON.stringify([
     event.type,

@@ -1,5 +1,5 @@
-// What somebody has typed and not sent yet: kept in this tab, so that it survives a reload, and a session that ends before it is sent. It goes
-// with the tab, with a logout, and as soon as somebody else logs in.
+// Drafts: text that somebody has typed and not sent yet. A draft is kept in this tab, so that it survives a reload and the end of a session. It is
+// removed when the tab closes, at a logout, and when somebody else logs in.
 
 const PREFIX = 'countersign-draft '
 
@@ -15,18 +15,18 @@ export function keptDraft(callerId: string, name: string): Readonly<Record<strin
   }
 }
 
-/** @param draft undefined: nothing is kept any more */
+/** @param draft undefined: removes the kept draft */
 export function keepDraft(callerId: string, name: string, draft: object | undefined): void {
   const key = keyOf(callerId, name)
   try {
     if (draft === undefined) sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, JSON.stringify(draft))
   } catch {
-    // The tab's storage is full or switched off. The page goes on, and what was typed lasts as long as it is open.
+    // The tab's storage is full or switched off. The page continues, and the typed text lasts as long as the page is open.
   }
 }
 
-/** @param butOf the caller whose drafts stay; left out: all go */
+/** @param butOf the caller whose drafts stay; left out: all drafts are removed */
 export function forgetDrafts({ butOf }: { readonly butOf?: string } = {}): void {
   const own = butOf === undefined ? undefined : keyOf(butOf, '').slice(0, -'""]'.length)
   for (const key of Object.keys(sessionStorage))

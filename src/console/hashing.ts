@@ -1,4 +1,4 @@
-// Hashes of what this page shows, computed here: the service's word for them is compared and not taken.
+// Hashes of the content that this page shows. The page computes them itself, and compares the service's hashes with them instead of trusting them.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 

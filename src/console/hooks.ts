@@ -1,5 +1,5 @@
-// State of components that lives outside them: stores, and what is loaded from the service. Both begin in layout effects, because others
-// wait for the browser's next frame.
+// State of components that lives outside them: stores, and data loaded from the service. Both start in layout effects, because other
+// effects wait for the browser's next frame.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { againAfterMs, get, isAborted, problemText, session, store, whenLoaded, type Store } from './api.ts'
 
@@ -12,7 +12,7 @@ export function useStore<T>({ get: read, follow }: Store<T>): T {
   return value
 }
 
-/** How many loads have failed and are asked for again. The frame says so, whatever a page makes of it: what is missing may be what a human decides by. */
+/** The number of failed loads that are being repeated. The frame reports it on every page, because a human may decide by the missing data. */
 export const failing = store(0)
 
 interface Failure {
@@ -26,7 +26,7 @@ const failureOf = (error: unknown): Failure => ({
   isPassing: againAfterMs(error) !== undefined,
 })
 
-/** Counts a failure that passes for as long as it stands, and its component is there. */
+/** Counts a temporary failure in `failing` as long as it lasts and its component is mounted. */
 function useCounted(failure: Failure | undefined): void {
   const counts = failure?.isPassing === true
   useLayoutEffect(() => {
@@ -37,21 +37,21 @@ function useCounted(failure: Failure | undefined): void {
 }
 
 export interface Loaded<T> {
-  /** The data that were loaded last, also while newer ones are loaded. */
+  /** The data that were loaded last, also while newer data are loaded. */
   readonly data: T | undefined
   readonly next: string | undefined
-  /** Why it could not be loaded the last time. */
+  /** Why the last load failed. */
   readonly problem: string | undefined
-  /** It is asked for, and there was no answer yet: who takes that for nothing would show what is not so. */
+  /** The request has no reply yet: a page that shows an empty result meanwhile would show something untrue. */
   readonly isAwaited: boolean
   readonly reload: () => void
 }
 
 /**
- * Loads at once, again every so often, and whenever the page comes into view again; never while it cannot be seen.
- * @param load its signal aborts when the component goes; returns in how many milliseconds to try again what failed; undefined: it is loaded
- * @param everyMs undefined: only until it is loaded
- * @returns ends it
+ * Loads at once, then periodically, and whenever the page becomes visible again; never while the page is hidden.
+ * @param load its signal aborts when the component is removed; returns the milliseconds until the next attempt after a failure; undefined: loaded
+ * @param everyMs undefined: only until the first success
+ * @returns a function that ends the loading
  */
 function whileSeen(load: (signal: AbortSignal) => Promise<number | undefined>, everyMs?: number): () => void {
   const leaving = new AbortController()
@@ -80,10 +80,10 @@ function whileSeen(load: (signal: AbortSignal) => Promise<number | undefined>, e
 }
 
 /**
- * Loads a path of the API, and again now and then while the page can be seen.
+ * Loads a path of the API, and reloads it periodically while the page is visible.
  * @param path undefined: nothing is loaded
- * @param everyMs undefined: only until it is loaded
- * @param after it is loaded again at once whenever this changes
+ * @param everyMs undefined: only until the first success
+ * @param after a change of this number reloads the path at once
  */
 export function useLoaded<T>(path: string | undefined, everyMs?: number, after = 0): Loaded<T> {
   const [state, setState] = useState<{
@@ -123,8 +123,8 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number, after =
 }
 
 /**
- * What a page shows besides what it is opened for is asked for when that is there: the service and the browser's six connections are shared.
- * @returns the path then; undefined before
+ * Delays a secondary request until the page shows its main data, because both share the service and the browser's six connections.
+ * @returns undefined until then, afterwards the path
  */
 export function useLater<Path extends string | undefined>(path: Path): Path | undefined {
   const [isLoaded, setLoaded] = useState(false)
@@ -133,10 +133,10 @@ export function useLater<Path extends string | undefined>(path: Path): Path | un
 }
 
 /**
- * Repeats a request that the service holds until something changes, for as long as the component is there. One that failed is sent again where
- * another attempt may succeed (`againAfterMs`), and is else the last.
- * @param begin called for each `id`; returns what sends one request, and then in how many milliseconds the next one follows, or undefined
- * @returns why the last one failed
+ * Repeats a request that the service holds until something changes, as long as the component is mounted. A failed request is sent again where
+ * another attempt may succeed (`againAfterMs`); otherwise it is the last request.
+ * @param begin called for each `id`; returns a function that sends a request, and returns the wait before the next in ms; undefined: no next request
+ * @returns why the last request failed
  */
 export function useFollowed(
   begin: () => (signal: AbortSignal) => Promise<number | undefined>,
@@ -169,9 +169,9 @@ export function useFollowed(
 }
 
 /**
- * Loads what takes more than one request, and begins anew after a failure where another attempt may succeed (`againAfterMs`).
+ * Loads data that takes more than one request, and starts again after a failure where another attempt may succeed (`againAfterMs`).
  * @param load called for each `id`
- * @returns why the last attempt failed, and what the last one for this `id` found
+ * @returns why the last attempt failed, and the data that the last successful attempt for this `id` found
  */
 export function useFound<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -199,7 +199,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** The time, renewed so that countdowns go on. */
+/** The present time, updated periodically so that countdowns continue. */
 export function useNow(everyMs = 1_000): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => followClock(everyMs, setNow), [everyMs])
@@ -211,7 +211,7 @@ interface Clock {
   readonly timer: ReturnType<typeof setInterval>
 }
 
-/** By their paces. A list has a time in each row: one timer for all, so that they are drawn again at once. */
+/** Clocks by their intervals. A list has a time in each row: one timer for all rows redraws them together. */
 const clocks = new Map<number, Clock>()
 
 function startClock(everyMs: number): Clock {
@@ -225,7 +225,7 @@ function startClock(everyMs: number): Clock {
   return clock
 }
 
-/** @returns ends it */
+/** @returns a function that removes the listener */
 function followClock(everyMs: number, listener: (now: number) => void): () => void {
   const { listeners, timer } = clocks.get(everyMs) ?? startClock(everyMs)
   listeners.add(listener)
@@ -244,7 +244,7 @@ function showTitle(): void {
   document.title = `${titleCount === '' ? '' : `(${titleCount}) `}${title} · Countersign`
 }
 
-/** The title of the browser's tab. An effect of the frame that waited would come after that of a page whose data are there at once. */
+/** The title of the browser's tab. A deferred effect of the shell would run after the effect of a page whose data are there at once. */
 export function useTitle(text: string): void {
   useLayoutEffect(() => {
     title = text
@@ -252,7 +252,7 @@ export function useTitle(text: string): void {
   }, [text])
 }
 
-/** How many requests wait for the human, before the title of every page: a tab in the background says it too. @param count '' for none */
+/** Puts the number of requests that wait for the human before every page's title: a tab in the background shows it, too. @param count '' for none */
 export function useTitleCount(count: string): void {
   useLayoutEffect(() => {
     titleCount = count

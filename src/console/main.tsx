@@ -1,4 +1,4 @@
-// The console in the browser: shows the page of the URL, and asks who looks.
+// Starts the console in the browser: shows the page of the URL, and asks the service who is logged in.
 import { render } from 'preact'
 import { followLinks } from './router.ts'
 import { session } from './api.ts'
@@ -10,6 +10,6 @@ rememberSession()
 addEventListener('focus', () => {
   if (session.get()) void loadSession()
 })
-// The requests of the page go first.
+// The requests of the page go before the request for the session.
 render(<Shell />, document.body)
 void loadSession()

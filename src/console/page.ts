@@ -5,6 +5,6 @@ export interface PageProps {
   /** The parameters of its path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** The human or auditor who looks. */
+  /** The human or auditor who is logged in. */
   readonly me: Me
 }

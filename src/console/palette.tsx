@@ -1,4 +1,4 @@
-// Goes to any page, or to what a text names, without leaving the keyboard: `/` or Ctrl K opens it.
+// The palette goes to any page, or to any object that a text names, without leaving the keyboard: `/` or Ctrl K opens it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { store } from './api.ts'
 import { Said } from './components/basic.tsx'
@@ -7,14 +7,14 @@ import { pages } from './pages/index.ts'
 import { lookFor, type Hit } from './pages/search.tsx'
 import { navigate } from './router.ts'
 
-/** Whether it is open, for whoever opens it. */
+/** Whether the palette is open; other components set it to open the palette. */
 export const paletteOpen = store(false)
 
-/** After the last key: a request for each letter would use up the caller's rate. */
+/** Wait after the last key: a request for each letter would use up the caller's rate limit. */
 const PAUSE_MS = 200
 
 interface Choice extends Hit {
-  /** What follows `g`, where a page has a key. */
+  /** The key that opens the page after `g`; undefined: the page has none. */
   readonly goes?: string | undefined
 }
 
@@ -55,7 +55,7 @@ function Opened() {
   ]
   const chosen = Math.min(at, choices.length - 1)
 
-  // At once: the next key belongs to its field.
+  // Opens at once, because the next key must go to its field.
   useLayoutEffect(() => dialog.current?.showModal(), [])
   useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' }), [chosen])
 
@@ -120,7 +120,7 @@ function Opened() {
   )
 }
 
-/** What the service finds for a text, once nothing has been typed for a moment. */
+/** Has the service search for a text, `PAUSE_MS` after the last key. */
 function useHits(wanted: string): { readonly hits: readonly Hit[]; readonly problem: string | undefined } {
   const { found: hits = [], problem } = useFound(async (signal) => {
     await pause(PAUSE_MS, signal)

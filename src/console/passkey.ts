@@ -1,5 +1,5 @@
-// Passkeys in the page (Web Authentication Level 3): made, and asked to sign. What is signed is computed here from what the page shows;
-// nothing that could be signed ever comes from the service.
+// Makes passkeys in the page and has them sign (Web Authentication Level 3). The page computes each payload from the content that it shows;
+// the service never supplies a payload to sign.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
 import { approvalPayload } from '../formats/approval-requests/approval-payload.ts'
@@ -32,7 +32,7 @@ type PasskeySignature = Readonly<{
   webauthn: Readonly<{ authenticatorData: string; clientDataJSON: string }>
 }>
 
-/** Which passkey is asked, and how it signs. */
+/** The passkey that is asked to sign, and its algorithm. */
 interface OwnPasskey {
   readonly rpId: string
   readonly algorithm: PasskeyAlgorithm
@@ -40,7 +40,7 @@ interface OwnPasskey {
   readonly credentialId?: string
 }
 
-/** @returns how a public key signs as a passkey: SPKI of P-256 names its curve, and is longer than one of Ed25519 */
+/** @returns the passkey algorithm of a public key: the SPKI of P-256 names its curve, so it is longer than the SPKI of Ed25519 */
 export function algorithmOfPem(publicKeyPem: string): PasskeyAlgorithm {
   const spki = publicKeyPem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
   return atob(spki).length > ED25519_SPKI_BYTES ? 'webauthn-es256' : 'webauthn-ed25519'
@@ -50,10 +50,10 @@ const ED25519_SPKI_BYTES = 44
 
 /**
  * Signs the approval of a request (decisions §7).
- * @param asked as the page shows it, its hash compared
+ * @param asked the request as the page shows it, after its hash was compared
  * @param reason '' for none
- * @returns what POST /approvals takes
- * @throws what `problemOfPasskey` has a sentence for
+ * @returns the body of POST /approvals
+ * @throws the errors that `problemOfPasskey` explains
  */
 export async function approvalBy(
   passkey: OwnPasskey & { readonly approverId: string; readonly keyId: string },
@@ -67,8 +67,8 @@ export async function approvalBy(
 }
 
 /**
- * Signs what resolves a change (decisions §7).
- * @param change whose hash was compared with what the page shows
+ * Signs the approval or rejection of a change (decisions §7).
+ * @param change its hash was compared with the hash of the content that the page shows
  * @param options.impactHash of the impact report that the page shows, where the signature covers one
  * @throws as `approvalBy`
  */
@@ -82,7 +82,7 @@ export async function stepUpBy(
 }
 
 /**
- * Signs what a human proposes.
+ * Signs the proposal of a human.
  * @param proposed as the page shows it
  * @throws as `approvalBy`
  */
@@ -93,8 +93,8 @@ export async function proposalBy(passkey: OwnPasskey, proposed: Proposed): Promi
 }
 
 /**
- * Signs how an execution in doubt ended.
- * @param said with the hash of the action, which the page computed from what it shows
+ * Signs a statement of how an execution in doubt ended.
+ * @param said with the hash of the action, which the page computed from the content that it shows
  * @throws as `approvalBy`
  */
 export async function resolutionBy(
@@ -106,7 +106,7 @@ export async function resolutionBy(
 }
 
 /**
- * Signs what is done with an event endpoint.
+ * Signs an operation on an event endpoint.
  * @throws as `approvalBy`
  */
 export async function endpointActBy(
@@ -118,8 +118,8 @@ export async function endpointActBy(
 }
 
 /**
- * Signs a login, by whichever passkey of this host the human chooses.
- * @param challenge of the service, which is a part of what is signed
+ * Signs a login with the passkey of this host that the human chooses.
+ * @param challenge of the service, which is a part of the signed payload
  * @throws as `approvalBy`
  */
 export async function loginBy(challenge: string): Promise<object> {
@@ -156,7 +156,7 @@ export async function makePasskey(approverId: string, keyId: string): Promise<En
 /**
  * Makes a passkey that logs in and does nothing else.
  * @param challenge of the service
- * @returns what the service registers, without the key
+ * @returns the registration that the service takes, without the API key
  * @throws as `approvalBy`
  */
 export async function makeLoginPasskey(callerId: string, name: string, challenge: string): Promise<object> {
@@ -169,14 +169,14 @@ export async function makeLoginPasskey(callerId: string, name: string, challenge
   return { name, challenge, publicKeyPem, credentialId, backupEligible, proof }
 }
 
-/** @param name by which the authenticator's own list shows it */
+/** @param name of the passkey in the authenticator's own list */
 async function create(name: string, displayName: string) {
   const rpId = location.hostname
   const made = await navigator.credentials.create({
     publicKey: {
       rp: { id: rpId, name: 'Countersign' },
       user: { id: randomBytes(32), name, displayName },
-      // No attestation is requested, so this one is not read; the assertion below has a challenge that counts.
+      // No attestation is requested, so nothing reads this challenge; the challenge of the later assertion counts.
       challenge: randomBytes(32),
       pubKeyCredParams: Object.keys(ALGORITHMS).map((alg) => ({ type: 'public-key', alg: Number(alg) })),
       authenticatorSelection: {
@@ -205,7 +205,7 @@ async function create(name: string, displayName: string) {
   }
 }
 
-/** The flags stand here in the authenticator data (§6.1). */
+/** The offset of the flags in the authenticator data (§6.1). */
 const FLAGS_AT = 32
 const BACKUP_ELIGIBLE = 0x08
 
@@ -223,7 +223,7 @@ async function sign(
 
 type Signed = 'approval' | 'step-up' | 'key-proof' | 'console-login'
 
-/** @returns the signature, and the passkey that made it, of which no more is known here */
+/** @returns the signature, and the id of the passkey that made it; the passkey's algorithm is not known here */
 async function ask(
   artifact: Signed,
   payload: object,

@@ -1,16 +1,16 @@
-// The requests that wait for the logged-in approver, in the order in which they end. A decision leads to the next one, and what was decided
-// keeps its place, so that "3 of 22" counts on.
+// The requests that wait for the logged-in approver, in the order in which they expire. A decision leads to the next request, and a decided
+// request keeps its place, so that "3 of 22" continues to count.
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
 import { get, store, type Me } from './api.ts'
 import { useLater, useLoaded, useStore, type Loaded } from './hooks.ts'
 
-/** As many as a reply may hold. */
+/** The largest page that a reply may hold. */
 const PAGE = 'pageSize=100'
 
 /** Fifty open inboxes must cost next to nothing; a message notifies approvers at once (docs/handbook/approving.md "Be told"). */
 const EVERY_MS = 10_000
 
-/** What waits for this human; what ends first is on top. */
+/** The query for the requests that wait for this human; the first to expire is on top. */
 export const waitingPath = ({ approverId }: Pick<Me, 'approverId'>): string =>
   `status=PENDING${approverId === null ? '' : '&waitingFor=me'}&order=ending_soon`
 
@@ -20,15 +20,15 @@ interface Requests {
 
 const pathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}`
 
-/** How often this human has decided here: what waits for them is another then. */
+/** The number of decisions that this human has made here: each changes the requests that wait for them. */
 const decisions = store(0)
 
-/** After a decision: every count and list of what waits is loaded again at once. */
+/** Called after a decision: reloads every count and list of waiting requests at once. */
 export function waitingChanged(): void {
   decisions.set(decisions.get() + 1)
 }
 
-/** Loads what waits for this human. */
+/** Loads the requests that wait for this human. */
 function useWaiting(me: Me): Loaded<readonly ApprovalRequest[]> {
   const loaded = useLoaded<Requests>(pathOf(me), EVERY_MS, useStore(decisions))
   return { ...loaded, data: loaded.data?.requests }
@@ -36,7 +36,7 @@ function useWaiting(me: Me): Loaded<readonly ApprovalRequest[]> {
 
 const COMPARED_EVERY_MS = 60_000
 
-/** As `useWaiting`, and soon after it what each request is compared with. */
+/** As `useWaiting`; soon afterwards it adds the data that each request is compared with. */
 export function useWaitingCompared(me: Me): Loaded<readonly ApprovalRequest[]> {
   const waiting = useWaiting(me)
   const { data, problem } = useLoaded<Requests>(
@@ -55,16 +55,16 @@ export function useWaitingCompared(me: Me): Loaded<readonly ApprovalRequest[]> {
   }
 }
 
-/** Another number for other requests: what came since is compared at once. */
+/** A number that changes with the set of requests, so that new requests are compared at once. */
 const numberOf = (waiting: readonly ApprovalRequest[]) =>
   waiting.reduce((sum, { request }) => sum + Number.parseInt(request.requestId.slice(0, 8), 16), 0)
 
 const COUNT_EVERY_MS = 60_000
 
-/** How many requests wait for this human, as text; '' for none, and while the page itself is loaded. Every page has it, so it comes last. */
+/** The number of requests that wait for this human, as text; '' for none, and while the page itself loads. Every page shows it, so it loads last. */
 export function useWaitingCount(me: Me): string {
   const { data, next } = useLoaded<Requests>(
-    // Who signs nothing has no work there.
+    // A human who signs nothing has no requests there.
     useLater(me.approverId === null ? undefined : pathOf(me)),
     COUNT_EVERY_MS,
     useStore(decisions),
@@ -76,23 +76,23 @@ export function useWaitingCount(me: Me): string {
 /** The ids that the queue has had since the inbox was last open. */
 let walked: readonly string[] = []
 
-/** The inbox begins a new walk. */
+/** The inbox starts a new walk through the queue. */
 export function beginQueue(): void {
   walked = []
 }
 
-/** @returns the ids of before in their places, then the new ones */
+/** @returns the earlier ids in their places, then the new ids */
 export function merged(before: readonly string[], waiting: readonly string[]): readonly string[] {
   return [...new Set([...before, ...waiting])]
 }
 
 export interface Place {
-  /** From 1. */
+  /** Counted from 1. */
   readonly at: number
   readonly of: number
-  /** The next one that waits, those that were skipped at last; undefined: nothing else waits. */
+  /** The next waiting request, skipped requests last; undefined: no other request waits. */
   readonly next: string | undefined
-  /** The one before, whether or not it waits. */
+  /** The previous request, whether or not it still waits. */
   readonly previous: string | undefined
 }
 
@@ -109,11 +109,11 @@ export function placeIn(ids: readonly string[], id: string, waiting: ReadonlySet
   }
 }
 
-/** Undefined: not known yet. Null: nothing else waits for this human. */
+/** Undefined: not known yet. Null: no other request waits for this human. */
 export type Next = string | null | undefined
 
 interface InQueue {
-  /** Undefined: it has none, or the queue is not known yet. */
+  /** Undefined: the request has no place, or the queue is not known yet. */
   readonly place: Place | undefined
   readonly next: Next
 }
@@ -134,14 +134,14 @@ function walkTo(data: readonly ApprovalRequest[]) {
   return { ids: walked, waiting: new Set(waiting) }
 }
 
-/** @returns what waits after a request, which need not be in the queue */
+/** @returns the waiting request after a given request, which need not be in the queue */
 function nextOf(ids: readonly string[], id: string, waiting: ReadonlySet<string>): string | null {
   return placeIn(merged(ids, [id]), id, waiting)?.next ?? null
 }
 
 /**
- * What waits after a request that was just decided. It is looked up here: a human may sign before the page has the queue, and what the page
- * has may be ten seconds old.
+ * Finds the waiting request after a request that was just decided. It asks the service, because a human may sign before the page has the queue,
+ * and the page's queue may be ten seconds old.
  * @throws as `get`
  */
 export async function lookUpNext(me: Me, id: string): Promise<string | null> {

@@ -1,4 +1,4 @@
-// Every view is a URL, filters included. Links are ordinary ones; those within the console are followed without loading the document again.
+// Every view is a URL, filters included. Links are ordinary links; the console follows its own links without reloading the document.
 import { store } from './api.ts'
 
 export interface Place {
@@ -23,10 +23,10 @@ function keepPlace(): void {
   history.replaceState(left, '')
 }
 
-/** Rows that have not come by then do not move a reader any more. */
+/** Rows that load later than this do not move a reader any more. */
 const RETURNING_MS = 5_000
 
-/** Goes back to where the reader was, once the page is as long as it was and has that row; not after they have moved on themselves. */
+/** Scrolls back to where the reader was, once the page is as long as it was and has that row; not after the reader has moved on. */
 function returnTo({ y, row }: Left): void {
   const over = new AbortController()
   const { signal } = over
@@ -56,7 +56,7 @@ export function navigate(url: string, { replace = false }: { readonly replace?: 
   if (!replace) window.scrollTo(0, 0)
 }
 
-/** The present URL with other values of its query; undefined removes one. */
+/** The present URL with changed query parameters; undefined removes a parameter. */
 export function withQuery(changes: Readonly<Record<string, string | undefined>>): string {
   const { path, query } = place.get()
   const next = new URLSearchParams(query)
@@ -68,7 +68,7 @@ export function withQuery(changes: Readonly<Record<string, string | undefined>>)
 
 /** Follows the browser's back and forward, and clicks on links of the console. */
 export function followLinks(): void {
-  // The browser would restore it before the rows are there.
+  // The browser would restore the position before the rows are loaded.
   history.scrollRestoration = 'manual'
   addEventListener('pagehide', keepPlace)
   const left = history.state as Left | null
@@ -83,7 +83,7 @@ export function followLinks(): void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = event.target instanceof Element ? event.target.closest('a') : null
     if (link === null || link.target !== '' || link.hasAttribute('download')) return
-    // Within the page: the browser takes the focus there.
+    // A link within the page: the browser moves the focus there.
     if (link.hash !== '') return
     if (link.origin !== location.origin || !link.pathname.startsWith('/console')) return
     event.preventDefault()
@@ -98,7 +98,7 @@ interface Fitted<Page> {
 
 /**
  * @param table patterns such as `/console/requests/{id}`
- * @returns the first that fits
+ * @returns the first page whose pattern fits
  */
 export function fit<Page extends { readonly path: string }>(
   table: readonly Page[],

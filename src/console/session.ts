@@ -1,12 +1,12 @@
-// Log in, log out, and who is logged in. The key goes to the service once and is not kept here: the cookie cannot be read by any script.
+// Login, logout, and the logged-in human. The key is sent to the service once and not kept here; no script can read the session's cookie.
 import { forgetDrafts } from './draft.ts'
 import { ApiProblem, forgetPageSecret, get, post, session, type Me } from './api.ts'
 import { loginBy } from './passkey.ts'
 
-/** Who was logged in when this browser asked last. It goes with a logout, and counts for this build alone: another one may know more of a human. */
+/** The logged-in human at the last check. A logout removes the entry. It is valid for this build only: another build may know more of a human. */
 const REMEMBERED = 'countersign-session'
 
-/** A page is drawn by it at once, while the service is asked who is logged in: its requests need not wait for that answer. */
+/** Draws a page at once for the remembered human, so that its requests need not wait until the service has said who is logged in. */
 export function rememberSession(): void {
   const { of, me } = readRemembered()
   if (of === import.meta.url && me !== undefined && Date.parse(me.expiresAt) > Date.now()) session.set(me)
@@ -25,12 +25,12 @@ function readRemembered(): { readonly of?: string; readonly me?: Me } {
   }
 }
 
-/** Asks who is logged in: another tab of this browser may have logged out, or somebody else in. */
+/** Asks the service who is logged in: another tab of this browser may have logged out, or logged somebody else in. */
 export async function loadSession(): Promise<void> {
   const before = session.get()
   try {
     const { data } = await get<Me | null>('/console/me')
-    // Somebody has logged in or out meanwhile: the answer is of before.
+    // Somebody has logged in or out meanwhile, so the reply is out of date.
     if (session.get() !== before) return
     if (data !== null) forgetDrafts({ butOf: data.callerId })
     if (JSON.stringify(data) !== JSON.stringify(before)) session.set(data)
@@ -48,13 +48,13 @@ export async function logIn(key: string): Promise<void> {
   await loadSession()
 }
 
-/** @throws ApiProblem, or what `problemOfPasskey` has a sentence for */
+/** @throws ApiProblem, or an error that `problemOfPasskey` explains */
 export async function logInByPasskey(): Promise<void> {
   await post('/console/login/passkey', await loginBy(await newChallenge()))
   await loadSession()
 }
 
-/** What a passkey signs to log in, or to be registered for it; the service takes it once, within two minutes. */
+/** Requests the challenge that a passkey signs at login or registration: valid for two minutes, accepted once. */
 export async function newChallenge(): Promise<string> {
   return (await post<{ challenge: string }>('/console/login/challenge', {})).challenge
 }

@@ -25,10 +25,10 @@ function Frame({ me }: { readonly me: Me }) {
   const main = useRef<HTMLElement>(null)
   const [helps, setHelps] = useState(false)
   useTitle(found?.page.title ?? 'Not found')
-  // A reader by ear, or by keyboard, begins at the new page.
+  // A reader with a screen reader, or with a keyboard, starts at the new page.
   useEffect(() => {
     const has = document.activeElement
-    // Unless the way back has taken the focus to its row already. What has it on the page before goes with that page.
+    // Except where going back has already focused a row. A focused element of the previous page is removed with that page.
     const isOfThis = main.current?.contains(has) === true && has?.closest('[inert]') === null
     if (!isOfThis) main.current?.focus({ preventScroll: true })
   }, [path])
@@ -93,7 +93,7 @@ function Frame({ me }: { readonly me: Me }) {
   )
 }
 
-/** The groups, and the pages of the one that is open. */
+/** The groups, and the pages of the open group. */
 function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
   const count = useWaitingCount(me)
   const listed = pages.filter(({ nav }) => nav !== undefined)
@@ -132,12 +132,12 @@ function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
   )
 }
 
-/** How much waits for a human who signs. Its place is kept while it is not known: with it the navigation could need another line. */
+/** The number of requests that wait for an approver. Its space is reserved before the number is known, or the navigation could wrap later. */
 function Count({ of: { approverId }, text }: { readonly of: Me; readonly text: string }) {
   return approverId === null ? null : <span class="count">{text}</span>
 }
 
-/** A palette in the place of a field: it finds pages too, and shows what it finds while one types. */
+/** Opens the palette, instead of being a search field: the palette also finds pages, and shows results while the reader types. */
 function SearchButton() {
   return (
     <button type="button" class="search" aria-haspopup="dialog" onClick={() => paletteOpen.set(true)}>
@@ -167,7 +167,7 @@ function OutOfDate() {
   )
 }
 
-/** The same list as in GET /ready and in the log of the start. It comes last, and stands at the bottom: nothing moves from under a pointer. */
+/** The warnings of GET /ready and of the startup log. They load last and stand at the bottom, so that nothing moves under the pointer. */
 function Warnings() {
   const { data } = useLoaded<{ readonly warnings?: readonly string[] }>(useLater('/ready'), 60_000)
   const warnings = data?.warnings ?? []
@@ -190,7 +190,7 @@ function Warnings() {
   )
 }
 
-/** A warning that ends with the route that says more leads to the page that does. */
+/** A warning that ends with an API route for details links to the page with these details. */
 function Warning({ text }: { readonly text: string }) {
   const [, said, route] = /^(.*): GET (\/[a-z-]+)\.$/s.exec(text) ?? []
   if (said === undefined || route !== '/event-endpoints') return <>{text}</>
@@ -205,7 +205,7 @@ function Login({ again }: { readonly again: boolean }) {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
   useTitle('Log in')
-  /** @param unknown what to say where the service knows nobody by it */
+  /** @param unknown the message where the service does not know the key or passkey */
   const enter = async (way: () => Promise<void>, unknown: string) => {
     setBusy(true)
     setProblem(undefined)
@@ -230,7 +230,7 @@ function Login({ again }: { readonly again: boolean }) {
       <form onSubmit={submit}>
         <label>
           Your key
-          {/* Not a new password, and no script can read what was typed once it has been sent. */}
+          {/* Not a new password. No script can read the typed key once it has been sent. */}
           <input name="key" type="password" required autocomplete="current-password" placeholder="csk_…" />
         </label>
         <button type="submit" class="primary" disabled={busy}>
@@ -297,7 +297,7 @@ function Help({ onClose }: { readonly onClose: () => void }) {
 
 const GOES: ReadonlyMap<string | undefined, string> = new Map(pages.map(({ goes, path }) => [goes, path]))
 
-/** @returns a function that ends it */
+/** @returns a function that removes the listener */
 function followKeys(toggleHelp: () => void): () => void {
   let wentG = false
   const onKey = (event: KeyboardEvent) => {
@@ -324,7 +324,7 @@ function followKeys(toggleHelp: () => void): () => void {
   return () => removeEventListener('keydown', onKey)
 }
 
-/** Enter then follows the link that has the focus, as everywhere. */
+/** Focuses another row. Enter then follows the focused link, as everywhere. */
 function moveRow(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')].filter((row) =>
     row.checkVisibility(),

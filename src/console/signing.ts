@@ -1,14 +1,14 @@
-// The two pages that sign say of it that the device is asked, that it is done, or why not.
+// State of a signature, for the pages that sign: the device is being asked, the signature is delivered, or why it failed.
 import { useState } from 'preact/hooks'
 import { problemText } from './api.ts'
 import { problemOfPasskey } from './passkey.ts'
 
 interface Signing {
-  /** The device is asked, or the signature is delivered: there is nothing to press. */
+  /** The device is being asked, or the signature is delivered: there is nothing to press. */
   readonly waits: boolean
   readonly done: boolean
   readonly problem: string | undefined
-  /** @param deliver signs, and posts what was signed */
+  /** @param deliver signs, and posts the signed payload */
   readonly run: (deliver: () => Promise<unknown>) => Promise<void>
 }
 

@@ -37,15 +37,15 @@ export interface Statistics {
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
 
 /**
- * The filter of what came to an end. A refusal that lacked an approval is no end: the same action stands here once more where it was executed with
- * one, and would be counted twice.
+ * The filter of executions that came to an end. A refusal that lacked an approval is no end: the same action may have been executed later with an
+ * approval, and would be counted twice.
  */
 export const ENDED = { approvable: 'false' } as const
 
-/** The filters of the refusals that approvals would have lifted, and what pages call them. */
+/** The filters of the refusals that approvals would have lifted, and the name that pages give them. */
 export const LACKED = { name: 'lacked approval', filters: { status: 'refused', approvable: 'true' } } as const
 
-/** The filter of what a provider says otherwise of, whatever the service says of it. */
+/** The filter of executions that a provider contradicts, whatever outcome the service has recorded. */
 export const CONTRADICTED = { contradicted: 'true' } as const
 
 /** How executions end, in the order in which plots stack them. */
@@ -56,7 +56,7 @@ export const OUTCOMES = [
   { key: 'in_doubt', name: 'in doubt', colour: 'open', filters: { status: 'in_doubt' } },
 ] as const
 
-/** Times that a page can look back on, with buckets of which a plot has room for all. */
+/** Time ranges that a page can show, each with a bucket size at which a plot has room for all buckets. */
 export const ranges = {
   '1h': { title: '1 h', ms: HOUR_MS, bucket: 'minute', bucketMs: MINUTE_MS },
   '24h': { title: '24 h', ms: DAY_MS, bucket: 'hour', bucketMs: HOUR_MS },
@@ -65,13 +65,13 @@ export const ranges = {
 } as const
 export type RangeName = keyof typeof ranges
 
-/** @returns where a range begins, at the begin of a bucket: ISO 8601 */
+/** @returns the start of a range, at the start of a bucket: ISO 8601 */
 export function sinceOf(range: RangeName, nowMs: number): string {
   const { ms, bucketMs } = ranges[range]
   return new Date(Math.floor((nowMs - ms) / bucketMs + 1) * bucketMs).toISOString()
 }
 
-/** @returns the begins of all buckets from one time to another, milliseconds since 1970 */
+/** @returns the start of each bucket between two times, in milliseconds since 1970 */
 export function bucketTimes(since: string, untilMs: number, bucketMs: number): number[] {
   const times: number[] = []
   for (let at = Date.parse(since); at < untilMs; at += bucketMs) times.push(at)
@@ -108,13 +108,13 @@ function addedUp(sums: Counted['sums']): Counted['sums'] {
     Map.groupBy(sums, ({ currency }) => currency),
     ([currency, of]) => ({
       ...(currency === undefined ? {} : { currency }),
-      // Amounts have at most nine digits behind the point; sums of binary numbers have more.
+      // Amounts have at most nine decimal places; sums of binary floating-point numbers have more.
       amount: Number(of.reduce((sum, { amount }) => sum + amount, 0).toFixed(9)),
     }),
   )
 }
 
-/** How many there are of all groups together. */
+/** The number of executions of all groups together. */
 export function countOf(statistics: Pick<Statistics, 'buckets'>): number {
   return totalsOf(statistics).reduce((sum, { count }) => sum + count, 0)
 }

@@ -1,24 +1,24 @@
-// Text of strangers is shown so that every character can be seen, and none changes how those beside it are read.
+// Shows text of strangers so that every character is visible, and no character changes how its neighbours are read.
 import { shownMoney, shownValue } from '../core/policy/shown.ts'
 import { printable, printableJson } from '../formats/text/printable.ts'
 
 export { shownMoney, shownValue }
 
-/** One line, for headings and cells. What cannot be seen is a replacement character. */
+/** One line, for headings and cells. Invisible characters become replacement characters. */
 export function oneLine(text: string): string {
   return printable(text)
 }
 
-/** The sentence that the catalogue has of an action, with its amount as amounts are written everywhere; other words may follow it. */
+/** The catalogue's sentence for an action, with its amount in the usual notation and without the final period: other words may follow. */
 export function shownSummary(sentence: string, amount: number | undefined): string {
   const summary = sentence.replace(/\.$/, '')
   if (amount === undefined) return summary
-  // As a word of its own: never a part of a name, or of a text in quotation marks.
+  // Matches the amount only as a separate word: never a part of a name, or of a text in quotation marks.
   const plain = new RegExp(`(?<=^|\\s)${String(amount).replaceAll('.', '\\.')}(?=\\s|[.,;]?$)`)
   return summary.replace(plain, shownMoney(amount, undefined))
 }
 
-/** JSON text of a value, with what cannot be seen as an escape. */
+/** JSON text of a value, with invisible characters as escapes. */
 export function jsonText(value: unknown, indent?: number): string {
   return printableJson(JSON.stringify(value, null, indent) ?? '')
 }
@@ -39,7 +39,7 @@ function largest(seconds: number): [number, string] {
   return [Math.floor(seconds / 86_400), 'days']
 }
 
-/** To the millisecond, for what takes less than a second: `2026-11-24 04:30:00.250 UTC`. */
+/** To the millisecond, for steps that take less than a second: `2026-11-24 04:30:00.250 UTC`. */
 export function exact(iso: string): string {
   const date = new Date(iso)
   return Number.isNaN(date.getTime()) ? iso : `${date.toISOString().slice(0, 23).replace('T', ' ')} UTC`

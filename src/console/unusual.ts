@@ -1,5 +1,5 @@
-// What an approver should look at twice: how a request differs from what was done before, and what else is asked or was declined. The inbox and
-// the page of a request say it by the same sentences.
+// Oddities that an approver should look at twice: how a request differs from earlier executions, and which similar requests are open or were
+// declined. The inbox and the page of a request use the same sentences.
 import type { ApprovalRequest, Compared } from '../formats/schemas/approval-request.ts'
 import { counted } from '../formats/text/text.ts'
 import { shownMoney, shownValue } from './text.ts'
@@ -12,15 +12,15 @@ export interface Done {
 
 export interface Oddity {
   readonly text: string
-  /** A stranger's words about it. */
+  /** A stranger's words, shown after the text. */
   readonly said?: string
-  /** The page of what it speaks of. */
+  /** The page of the execution or request that the text is about. */
   readonly href?: string
 }
 
 /**
- * What stands out, the worst first. Nothing where the service does not say what the request is compared with.
- * @param money its amount, where its policy names one; undefined: it has none
+ * The oddities of a request, the worst first; none where the service does not supply the data to compare the request with.
+ * @param money the amount of the request, where its policy names it; undefined: no amount
  */
 export function odditiesOf(
   { compared }: Pick<ApprovalRequest, 'compared'>,
@@ -38,7 +38,7 @@ export function odditiesOf(
 
 const moneyText = ({ amount, currency }: Money) => shownMoney(amount, currency ?? undefined)
 
-/** Whether it happened is not known: an approver may be about to pay a second time. */
+/** An execution in doubt may have happened: an approver may be about to pay a second time. */
 function doubtsOf({ onTarget = [] }: Compared): Oddity[] {
   const doubts = onTarget.filter(({ status }) => status === 'in_doubt')
   const count = doubts.reduce((sum, one) => sum + one.count, 0)
@@ -119,7 +119,7 @@ function byCallerOf({ byCaller = [] }: Compared, money: Money | undefined): Oddi
     : [{ text: `${higher} of this caller (${moneyText({ ...money, amount: done.highest! })})` }]
 }
 
-/** One amount that went to a target, or was to go there, whoever asked. */
+/** An amount that went to a target, or was to go there, whichever caller asked. */
 export interface PastAmount {
   readonly id: string
   readonly amount: number
@@ -148,8 +148,8 @@ const HOW: Readonly<Record<string, PastAmount['how']>> = {
 }
 
 /**
- * The amounts of one currency on the target of a request: what was carried out, what is in doubt, what else is open, and what was declined.
- * What the policy refused is left out: anybody can make a target look well known by trying.
+ * The amounts of one currency on the target of a request: carried out, in doubt, open in other requests, or declined. Refusals of the policy
+ * are left out: anybody can make a target look well known by trying.
  * @param executions of the same action on that target, by anybody
  * @param others requests for it, by anybody
  * @param moneyOf reads the amount of a request
@@ -180,7 +180,7 @@ export function amountsOnTarget(
   )
 }
 
-/** How many have signed, and of which groups the others must be: `0 of 2 signed, one of directors`. Undefined: a single one of anybody is enough. */
+/** The number of signatures, and the groups of those that are missing: `0 of 2 signed, one of directors`. Undefined: any one approver is enough. */
 export function signedText(asked: ApprovalRequest): string | undefined {
   const { request, missing } = asked
   const groups = groupsText(asked)
@@ -188,7 +188,7 @@ export function signedText(asked: ApprovalRequest): string | undefined {
   return `${request.quorum - missing} of ${request.quorum} signed${groups}`
 }
 
-/** The groups that approvals are missing of, such as `, one of directors`; '' where anybody's counts. */
+/** The groups whose approvals are missing, such as `, one of directors`; '' where every approver counts. */
 export function groupsText({ signals = [] }: Pick<ApprovalRequest, 'signals'>): string {
   return signals
     .flatMap(({ quorum, from, approvedBy }) =>
@@ -204,7 +204,7 @@ function groupText(count: number, from: readonly string[]): string {
   return `${count === 1 ? 'one' : count} of ${from.join(' or ')}`
 }
 
-/** Numbers of a request that are higher than the same caller has had them. @param parameters without those that others say more of */
+/** Numbers of a request that are higher than in its caller's past. @param parameters without the amount, which other oddities cover */
 export function higherThanBefore(parameters: Done['parameters'], before: readonly Done[]): Oddity[] {
   return Object.entries(parameters).flatMap(([name, value]) => {
     if (typeof value !== 'number') return []
@@ -226,7 +226,7 @@ export function higherThanBefore(parameters: Done['parameters'], before: readonl
 
 const timesText = (times: number) => (times < 10 ? times.toFixed(1) : String(Math.round(times)))
 
-/** @returns begins a sentence about an amount that is higher than the highest before; undefined: it is not */
+/** @returns the start of a sentence about an amount that is higher than any before; undefined: the amount is not higher */
 function higherThan(amount: number, highest: number): string | undefined {
   if (amount <= highest) return undefined
   const times = highest > 0 ? amount / highest : 0
@@ -240,13 +240,13 @@ export function numbersOf(done: readonly Done[], name: string): readonly number[
 
 const isOpen = ({ status }: ApprovalRequest) => status === 'PENDING' || status === 'APPROVED'
 
-/** When a request was decided on for the last time, which is what its approvers saw; undefined: it is open. ISO 8601 */
+/** The time of the last decision on a request, whose approvers saw the state of that time; undefined: the request is open. ISO 8601 */
 export function decidedAt(asked: ApprovalRequest): string | undefined {
   if (isOpen(asked)) return undefined
   return asked.closed?.closedAt ?? asked.approvals.at(-1)?.approvedAt ?? asked.request.createdAt
 }
 
-/** Requests as they stood at a time, as far as they say it: one that was declined or withdrawn, or ended, later was open then. */
+/** Requests as they stood at a time, as far as their data say: a request that was declined, withdrawn or expired later was open then. */
 export function asOf(others: readonly ApprovalRequest[], at: string | undefined): readonly ApprovalRequest[] {
   if (at === undefined) return others
   const isLater = (iso: string) => Date.parse(iso) > Date.parse(at)

@@ -1,2 +1,2 @@
-// The offline verifier, in a file of its own that is loaded where evidence is looked at.
+// The offline verifier, in a separate file that is loaded only by pages that show evidence.
 export { verifyEvidence } from '../formats/verifier/index.ts'

@@ -1,18 +1,18 @@
-// Filters that a reader has kept under a name, in this browser. They hold no more than an address does, and stay after a logout.
+// Filters that a reader has kept under a name, in this browser. They hold no more than a URL does, and stay after a logout.
 import { session } from './api.ts'
 
 export interface View {
   readonly name: string
-  /** As in the address, without the question mark. */
+  /** The query of the URL, without the question mark. */
   readonly query: string
 }
 
 const VIEWS_MAX = 50
 
-/** Of the human who is logged in: another one of the same browser has their own. */
+/** The storage key of the logged-in human: each human who uses this browser has their own views. */
 const keyOf = (path: string) => `countersign-views ${session.get()?.callerId ?? ''} ${path}`
 
-/** @param path of the page @returns by name; none where the storage holds something else */
+/** @param path of the page @returns its views, sorted by name; none where the storage holds something else */
 export function keptViews(path: string): readonly View[] {
   try {
     const kept = JSON.parse(localStorage.getItem(keyOf(path)) ?? '[]') as unknown
@@ -22,12 +22,12 @@ export function keptViews(path: string): readonly View[] {
   }
 }
 
-/** Keeps a view in the place of one with the same name. @returns all of the page */
+/** Keeps a view, and replaces a view of the same name. @returns all views of the page */
 export function keepView(path: string, view: View): readonly View[] {
   return store(path, [view, ...keptViews(path).filter(({ name }) => name !== view.name)].slice(0, VIEWS_MAX))
 }
 
-/** @returns those that are left */
+/** @returns the remaining views */
 export function removeView(path: string, name: string): readonly View[] {
   return store(
     path,

@@ -1,11 +1,11 @@
-// The text of an action, by whose hash an authorization, and the word of a human on how it ended, are bound to it. Browser-safe.
+// The text of an action. Its hash binds an authorization, and a human's statement on how it ended, to the action. Browser-safe.
 import { canonicalize } from './json/canonical.ts'
 import type { Members } from './json/members.ts'
 
 /**
- * Writes the text that `businessTransactionHash` is the SHA-256 of.
- * @param intent whose other members are left out
- * @throws Error where a member is missing
+ * Writes the text whose SHA-256 is `businessTransactionHash`.
+ * @param intent intent of the action; its other members are left out
+ * @throws Error when a member is missing
  */
 export function actionText(
   businessTransactionId: unknown,

@@ -1,6 +1,6 @@
-// Code that runs in a browser too does here with bytes as `Buffer` does.
+// Functions on bytes for code that also runs in a browser, where `Buffer` does not exist.
 
-/** In lowercase hex. */
+/** Encodes bytes in lowercase hex. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,7 +1,7 @@
-// Where the changes of each kind are in the API: for its routes, for the console and for commands. It brings no schema into a page.
+// The API paths of the changes of each kind, for routes, the console and commands. This module brings no schema into a page.
 import type { ChangeKindName } from './schemas/governance.ts'
 
-/** Where changes of each kind are listed; one is at `<path>/{id}`, and is resolved at `<path>/{id}/approve` and `/reject`. */
+/** Paths of the lists of each kind; a change is at `<path>/{id}`, and is resolved at `<path>/{id}/approve` and `/reject`. */
 export const changePaths: Readonly<Record<ChangeKindName, string>> = {
   policy: '/policies/pending-changes',
   approver: '/approvers/changes',

@@ -1,11 +1,11 @@
-// A change by two humans as a person reads it: its title with a verb, what follows from its approval, and its diff as lines. Browser-safe.
+// Describes a change by two humans for a person: a title with a verb, the consequences of its approval, and its diff as lines. Browser-safe.
 import { canonicalize, type Json } from './json/canonical.ts'
 import { isMembers, type Members } from './json/members.ts'
 import type { Change } from './schemas/governance.ts'
 
 type Said = Pick<Change, 'kind' | 'target' | 'proposed'>
 
-/** One line that begins with a verb, such as `Revoke approver erin:laptop`; of a stand-in it says who counts for whom, or no longer. */
+/** One line that begins with a verb, such as `Revoke approver erin:laptop`; for a stand-in it says who counts for whom, or no longer. */
 export function changeTitle(change: Said): string {
   const { kind, target } = change
   const about = `${kind.replaceAll('-', ' ')} ${kind === 'policy' ? target.replace('/', ' ') : target}`
@@ -27,7 +27,7 @@ export function endingVersions(change: Said): readonly string[] {
   return Array.isArray(retires) ? retires.map(String) : []
 }
 
-/** Sentences about what an approval puts into effect; none for a change that this release does not know. */
+/** Sentences about the effects of an approval; none for a change that this release does not know. */
 export function consequencesOf(change: Said): string[] {
   const { kind, target } = change
   const of = (name: string) => textIn(change, name)
@@ -87,23 +87,23 @@ const dayIn = (change: Said, name: string): string => textIn(change, name).slice
 
 /** One value that differs, as text. */
 export interface Difference {
-  /** Such as `rules.too-large.when`, or `new rule large, after small`. */
+  /** For example `rules.too-large.when`, or `new rule large, after small`. */
   readonly place: string
-  /** Undefined: it is new. */
+  /** Undefined: the value is new. */
   readonly from: string | undefined
-  /** Undefined: it is gone. */
+  /** Undefined: the value is removed. */
   readonly to: string | undefined
 }
 
 /**
- * The values that differ; what is the same within an object is left out.
- * @param diff as the service answers it: by section what was added, removed and changed
+ * The values that differ; equal members of an object are left out.
+ * @param diff as the service returns it: additions, removals and changes by section
  */
 export function differencesOf(diff: Readonly<Record<string, unknown>>): Difference[] {
   const { against: _, rulesReordered: __, rulesAfter = {}, ...sections } = diff as Members
   return Object.entries(sections).flatMap(([section, parts]) => {
     const { added, removed, changed } = isMembers(parts) ? parts : {}
-    // A rule comes and goes as one thing: its parts say nothing by themselves.
+    // A rule is added and removed as a whole: its parts say nothing by themselves.
     const isOfRules = section === 'rules'
     return [
       ...entriesOf(removed).flatMap(([name, was]) =>
@@ -129,7 +129,7 @@ export function differencesOf(diff: Readonly<Record<string, unknown>>): Differen
   })
 }
 
-/** The parts that decide first, each on its own. */
+/** The deciding members come first, each as its own part. */
 function ruleText(rule: Json): string {
   if (!isMembers(rule)) return valueText(rule) ?? ''
   const { when, outcome, reason, ...more } = rule
@@ -138,18 +138,18 @@ function ruleText(rule: Json): string {
     .join('; ')
 }
 
-/** Where a new rule stands, since the first rule that matches decides; '' where the diff does not say. */
+/** The place of a new rule, since the first rule that matches decides; '' when the diff does not state it. */
 function afterText(rulesAfter: Json, name: string): string {
   const after = isMembers(rulesAfter) ? rulesAfter[name] : undefined
   return after === null ? ', first of all' : typeof after === 'string' ? `, after ${after}` : ''
 }
 
-/** What a diff says of the order, which no value shows; undefined: nothing. */
+/** A sentence if a diff states another order of the rules, which no value shows; otherwise undefined. */
 export function orderText(diff: Readonly<Record<string, unknown>>): string | undefined {
   return diff['rulesReordered'] === true ? 'The order of the rules changes.' : undefined
 }
 
-/** The diff of a change for a terminal: the name of each place that differs, then `-` and `+` lines with its old and its new value. */
+/** The diff of a change for a terminal: the name of each place that differs, then `-` and `+` lines with its old and new values. */
 export function diffLines(diff: Readonly<Record<string, unknown>>): string[] {
   const lines = differencesOf(diff).flatMap(({ place, from, to }) => [
     place,

@@ -1,4 +1,4 @@
-// The values that a comparison of a webhook rule speaks of, for a reader who wants the amounts and not the expression. Browser-safe.
+// Shows the values that a comparison of a webhook rule names, for a reader who wants amounts rather than the expression. Browser-safe.
 import type { Json } from './json/canonical.ts'
 import { isMembers } from './json/members.ts'
 
@@ -6,9 +6,9 @@ import { isMembers } from './json/members.ts'
 const PLACES = /\b(payload|headers|transaction)((?:\.[A-Za-z_]\w*)+)/g
 
 /**
- * The expression, and behind it what stands at each place that it names: nothing of it is evaluated.
- * @param roots what `payload`, `headers` and `transaction` are; one that is left out is not known
- * @returns such as `payload.amount == transaction.intent.parameters.amount (payload.amount is 90; transaction.intent.parameters.amount is 100)`
+ * The expression, followed by the value at each place that it names. The expression is not evaluated.
+ * @param roots values of `payload`, `headers` and `transaction`; a value that is left out is unknown
+ * @returns for example `payload.amount == transaction.intent.parameters.amount (payload.amount is 90; transaction.intent.parameters.amount is 100)`
  */
 export function withValues(expression: string, roots: Readonly<Record<string, Json | undefined>>): string {
   const said = new Set(

@@ -1,7 +1,7 @@
-// What a passkey of the login page signs, as the artifact `console-login`, which nothing else is: a login is no approval, and no approval a
-// login. The challenge in it is the service's; the bytes around it are made here, so that no service has anything else signed. Browser-safe.
+// The payload that a passkey signs on the login page, as the artifact `console-login`, which nothing else is: a login is no approval, and no
+// approval a login. The service makes only its challenge; the other bytes are made here, so that it can have nothing else signed. Browser-safe.
 
-/** To log in. @param origin of the console */
+/** Payload for a login. @param origin origin of the console */
 export function loginPayload({
   challenge,
   origin,
@@ -12,7 +12,7 @@ export function loginPayload({
   return { version: 1, act: 'log-in', challenge, origin }
 }
 
-/** To prove, when it is registered, that the passkey is there and is of this name. @param spki Base64 */
+/** Payload for a registration: proves that the passkey exists and has this name. @param spki Base64 */
 export function registrationPayload({
   challenge,
   origin,

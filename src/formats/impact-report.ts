@@ -1,16 +1,16 @@
-// The impact of a change of a policy on the past: the simulated part of the change, and the impact report made from the chunks of that
+// The impact of a policy change on the past: the simulated part of the change, and the impact report made from the chunks of that
 // simulation. The console's page and the command line share it. Browser-safe.
 import { canonicalize, type Json } from './json/canonical.ts'
 import type { ImpactReport } from './schemas/impact-report.ts'
 import type { PolicySimulation } from './schemas/sandbox.ts'
 import type { Static } from 'typebox'
 
-/** The bound counts the canonical JSON in UTF-8. The report is in every copy of the change, and so in every bundle under that policy. */
+/** The bound counts the canonical JSON in UTF-8. Every copy of the change contains the report, and so does every bundle under that policy. */
 export const IMPACT_REPORT_BYTES_MAX = 32_768
-/** More than a report has room for, and as many as a person looks through. */
+/** More than a report has room for, and as many as a person reads. */
 const LISTED_MAX = 200
 
-/** A proposed policy as its changes have it: a document with the versions that end, or the end of one version. */
+/** A proposed policy as its changes contain it: a document with the versions that end, or the end of one version. */
 export interface ProposedPolicy {
   readonly action?: string
   readonly policyId: string
@@ -35,21 +35,21 @@ export type Found = Omit<
   ImpactReport,
   'version' | 'changeId' | 'changeHash' | 'madeAt' | 'flips' | 'retired'
 > & {
-  /** The newest, with what was to be done and its sum of money. */
+  /** The newest flips, with their actions and amounts. */
   readonly flips: Chunk['flips']
   readonly retired: NonNullable<Chunk['retired']>
-  /** How many of those that would flip would be refused as retired, too. Which no report has, as what follows. */
+  /** Number of flips that would also be refused as retired. No report has this member or the following ones. */
   readonly flippedAndRetired: number
-  /** Signals of whose value of then nothing is recorded, sorted. */
+  /** Signals whose past values are not recorded, sorted. */
   readonly unknownSignals: readonly string[]
-  /** What all of them come to. */
+  /** The sums of money of all findings. */
   readonly sums: Readonly<Record<'toRejected' | 'toApproved' | 'retired', Sums>>
   /** The share of the range that is done, from 0 to 1. */
   readonly share: number
   readonly complete: boolean
 }
 
-/** By currency; '' where none is known. */
+/** By currency; '' when the currency is unknown. */
 export type Sums = Readonly<Record<string, number>>
 
 function added(sums: Sums = {}, rows: readonly Pick<Chunk['flips'][number], 'amount' | 'currency'>[]): Sums {
@@ -61,7 +61,7 @@ function added(sums: Sums = {}, rows: readonly Pick<Chunk['flips'][number], 'amo
 
 const isAskedFor = ({ wouldBe }: Chunk['flips'][number]) => wouldBe.needs !== undefined
 
-/** A report of before this count was known has the same bytes as one in which it is zero. */
+/** A report from before this count existed has the same bytes as a report in which the count is zero. */
 function someOf<Name extends 'unknown' | 'needApproval'>(name: Name, count: number) {
   return (count === 0 ? {} : { [name]: count }) as { readonly [name in Name]?: number }
 }
@@ -97,8 +97,8 @@ export function addChunk(before: Found | undefined, chunk: Chunk): Found {
 }
 
 /**
- * The report of a whole simulation. Its counts cover everything; its lists hold the newest, as many as the bound has room for.
- * @param found of a simulation that is complete
+ * The report of a whole simulation. Its counts cover everything; its lists hold the newest entries, as many as the bound permits.
+ * @param found findings of a complete simulation
  * @param madeAt ISO 8601 with milliseconds
  */
 export function impactReport(
@@ -114,13 +114,13 @@ export function impactReport(
   return { ...ending, flips: fitting(flips.map(reported), IMPACT_REPORT_BYTES_MAX - bytesOf(ending)) }
 }
 
-/** Leaves out what is for people alone. */
+/** Leaves out the members that are only for people. */
 function reported<Row extends { summary?: string; amount?: number; currency?: string }>(row: Row) {
   const { summary: _, amount: _1, currency: _2, ...rest } = row
   return rest
 }
 
-/** The first ones that fit into so many bytes, each with its comma. */
+/** The first items that fit into `roomBytes`, each with its comma. */
 function fitting<T extends object>(list: readonly T[], roomBytes: number): T[] {
   let left = roomBytes
   const tooMany = list.findIndex((item) => (left -= bytesOf(item) + 1) < 0)
@@ -132,7 +132,7 @@ export function bytesOf(value: object): number {
   return new TextEncoder().encode(canonicalize(value as Json)).length
 }
 
-/** One past decision that would be another, for a person; without its sentence where it comes out of a report. */
+/** One past decision that would change, for a person; without its sentence when it comes from a report. */
 export function flipLine(flip: ImpactReport['flips'][number] & { readonly summary?: string }): string {
   const { businessTransactionId, createdAt, was, wouldBe } = flip
   const { outcome, matchedRuleId, reason, needs } = wouldBe
@@ -140,7 +140,7 @@ export function flipLine(flip: ImpactReport['flips'][number] & { readonly summar
   return `${createdAt} ${businessTransactionId} ${said}${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}${needs === undefined ? '' : ` Would wait for: ${needs.join(', ')}.`}`
 }
 
-/** The executions that the end of their version alone would have refused: the others of them are among the flips. */
+/** The executions that only the end of their version would have refused: the others are among the flips. */
 export function onlyRetired<Row extends { readonly businessTransactionId: string }>({
   flips,
   retired = [],
@@ -152,19 +152,19 @@ export function onlyRetired<Row extends { readonly businessTransactionId: string
   return retired.filter(({ businessTransactionId }) => !flipped.has(businessTransactionId))
 }
 
-/** A sentence, after a space, on how the two counts of findings overlap; '' where they do not, or nobody counted. */
+/** A sentence, after a space, on the overlap of the two counts of findings; '' if there is none, or it was not counted. */
 export function alsoFlipped({ flippedAndRetired = 0 }: Partial<Pick<Found, 'flippedAndRetired'>>): string {
   if (flippedAndRetired === 0) return ''
   return ` ${flippedAndRetired} of these would flip too, and ${flippedAndRetired === 1 ? 'is' : 'are'} listed there alone.`
 }
 
-/** A sentence, after a space, on those without a decision to compare; '' where there is none. */
+/** A sentence, after a space, on executions without a decision to compare; '' when there are none. */
 export function undecidedText({ skipped }: Pick<ImpactReport, 'skipped'>): string {
   if (skipped === 0) return ''
   return ` ${skipped} under this policy ended without a decision, for an unknown version or the lack of a connector: nothing is said of ${skipped === 1 ? 'it' : 'them'}.`
 }
 
-/** What a simulation could not say, or says only of how it was sent; empty where there is nothing of it. */
+/** Findings that a simulation could not make, or made only for the transactions as sent; empty when there are none. */
 export function reservations({
   unknown = 0,
   needApproval = 0,

@@ -1,6 +1,6 @@
 // Browser-safe.
 
-/** Made at the first call; where that throws, each call does. */
+/** Makes the value at the first call. If `make` throws, each call throws. */
 export function lazy<T>(make: () => T): () => T {
   let made: (() => T) | undefined
   return () => {

@@ -1,16 +1,17 @@
-// The payload that a human signs to propose or resolve a change, to act on an event endpoint, or to say how an execution ended, on the command line as in the console. Browser-safe.
+// The payload that a human signs to propose or resolve a change, to act on an event endpoint, or to state how an execution ended. The command
+// line and the console share it. Browser-safe.
 import { canonicalize, type Json } from './json/canonical.ts'
 import type { ChangeKindName } from './schemas/governance.ts'
 import type { Resolution } from './schemas/intent-states.ts'
 
-/** The longest that the service takes (decisions §7): a human may need a moment to send it. */
+/** The longest lifetime that the service accepts (decisions §7): a human may need a moment to send the step-up. */
 export const STEP_UP_MS = 120_000
 
 /**
  * The payload of a step-up authorization (decisions §7), in effect from `now` for `STEP_UP_MS`.
- * @param change whose hash was compared with what the human was shown
+ * @param change the change whose hash was compared with the content shown to the human
  * @param options.nonce 16 to 128 printable characters
- * @param options.impactHash of the impact report that the human saw (src/formats/impact-report.ts); undefined: of none
+ * @param options.impactHash hash of the impact report that the human saw (src/formats/impact-report.ts); undefined: no report
  */
 export function stepUpPayload(
   { changeId, changeHash }: { readonly changeId: string; readonly changeHash: string },
@@ -37,7 +38,7 @@ export function stepUpPayload(
   }
 }
 
-/** What a human proposes, as the change will have it. */
+/** A human's proposal, with the members of the later change. */
 export interface Proposed {
   readonly kind: ChangeKindName
   readonly target: string
@@ -51,8 +52,8 @@ export function proposalText({ kind, target, proposed, reason }: Proposed): stri
 }
 
 /**
- * The payload of a step-up for a proposal (docs/handbook/policies.md), in effect as long.
- * @param proposal.proposalHash SHA-256 of `proposalText` of what the human was shown, hex
+ * The payload of a step-up for a proposal (docs/handbook/policies.md), in effect for the same time.
+ * @param proposal.proposalHash SHA-256 of `proposalText` of the content shown to the human, hex
  */
 export function proposalStepUpPayload(
   proposal: Pick<Proposed, 'kind' | 'target'> & { readonly proposalHash: string },
@@ -63,8 +64,8 @@ export function proposalStepUpPayload(
 }
 
 /**
- * The payload of a step-up for an event endpoint (docs/handbook/events.md), in effect as long.
- * @param act.after of a redelivery, exactly as in the body; undefined: it has none
+ * The payload of a step-up for an event endpoint (docs/handbook/events.md), in effect for the same time.
+ * @param act.after cursor of a redelivery, exactly as in the body; undefined: the act has none
  */
 export function endpointStepUpPayload(
   act: {
@@ -86,7 +87,7 @@ export function endpointStepUpPayload(
 }
 
 /**
- * The payload of a step-up for how an execution in doubt ended (docs/handbook/executions.md), in effect as long.
+ * The payload of a step-up for how an execution in doubt ended (docs/handbook/executions.md), in effect for the same time.
  * @param said exactly as in the body, with the hash of the action that the human was shown (src/formats/action-text.ts)
  */
 export function resolutionStepUpPayload(

@@ -1,18 +1,18 @@
-// Where a gateway that is started with --port is reached, and by whom.
+// The address of a gateway that is started with --port, and the checks on its clients.
 import { isIPv6 } from 'node:net'
 import { isLoopbackLiteral } from '../core/outbound/address.ts'
 import type { GatewayHttp } from './config.ts'
 
 export const PATH = '/mcp'
-/** Where it listens if nothing is said. */
+/** The default listening host. */
 export const LOOPBACK = '127.0.0.1'
 
-/** What its clients call, and tokens are issued for. */
+/** The address that clients call and that access tokens are issued for. */
 export const addressOf = ({ url, host = LOOPBACK }: GatewayHttp, port: number) =>
   url ?? `http://${inUrl(host)}:${port}${PATH}`
 
 /**
- * Finds what would open the tools to others than the operator means, before anything is started.
+ * Refuses settings that would open the tools to more clients than the operator intends, before anything is started.
  * @throws Error with a sentence that names the member or the option
  */
 export function assertServable(
@@ -26,7 +26,7 @@ export function assertServable(
     throw new Error(
       '--unauthenticated is for this machine alone: leave http.host out, or name http.tokenIssuers.',
     )
-  // Behind it stands a proxy that others reach.
+  // An address on another host means a proxy that others can reach.
   if (unauthenticated && http.url !== undefined && !isLoopbackHost(URL.parse(http.url)?.hostname ?? ''))
     throw new Error(
       '--unauthenticated is for this machine alone: leave http.url out, or name http.tokenIssuers.',
@@ -40,5 +40,5 @@ export function assertServable(
 }
 
 const inUrl = (host: string) => (isIPv6(host) ? `[${host}]` : host)
-/** @param host as it is listened on, or as in an address */
+/** @param host a listening host, or the hostname of an address */
 const isLoopbackHost = (host: string) => host === 'localhost' || isLoopbackLiteral(inUrl(host))

@@ -1,5 +1,5 @@
-// The arguments of a call are held to the tool's schema before anything is asked for: a human must not sign what the server can only refuse, and a
-// server that refuses it after the release leaves a doubt.
+// Checks the arguments of a call against the tool's schema before a human is asked: a human must not sign a call that the server can only refuse, and
+// a refusal after the release leaves the execution in doubt.
 import type { JsonSchemaType } from '@modelcontextprotocol/server'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv'
 import type { Json } from '../formats/json/canonical.ts'
@@ -13,8 +13,8 @@ type Arguments = { readonly [name: string]: Json }
 type Check = ReturnType<AjvJsonSchemaValidator['getValidator']>
 
 /**
- * @returns a function that throws BadArguments, naming the members, where arguments are not what the tool takes. A tool that is not pinned in these
- *   words is the policy's to refuse: its schema is a stranger's, and is not run
+ * @returns a function that throws BadArguments, naming the members, where arguments do not match the tool's schema. It skips a tool whose hash is not
+ *   pinned: the policy refuses that tool, and its untrusted schema must not run
  */
 export function openArgumentsCheck({ tools }: Lock) {
   const validator = new AjvJsonSchemaValidator()
@@ -30,7 +30,7 @@ export function openArgumentsCheck({ tools }: Lock) {
     throw new BadArguments(`the tool ${name} does not take these arguments: ${said}.`)
   }
 
-  /** @returns undefined for a schema that cannot be run, such as one of another dialect: then the server alone checks */
+  /** @returns undefined for a schema that cannot be compiled, such as a schema of another dialect: then only the server checks */
   function compiled(schema: Tool['inputSchema']): Check | undefined {
     try {
       return validator.getValidator(schema as JsonSchemaType)

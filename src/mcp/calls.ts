@@ -1,4 +1,4 @@
-// One call of a tool, from the wish to its outcome: submitted, approved by a human where the policy asks for one, carried out at most once.
+// One tool call from request to outcome: submitted, approved by a human where the policy asks for an approval, carried out at most once.
 import {
   AnswerError,
   createCountersign,
@@ -23,7 +23,7 @@ import type { CallToolResult } from './upstream.ts'
 type TrustRecord = Schemas['ExecutionTrustRecord']
 type ApprovalRequest = Schemas['ApprovalRequest']
 
-/** How a call stands. `id` is its businessTransactionId, which the agent asks by. */
+/** The status of a call. `id` is its businessTransactionId, by which the agent asks for the outcome. */
 export type Standing =
   | {
       readonly status: 'completed'
@@ -38,98 +38,98 @@ export type Standing =
       readonly reason: string
       readonly result: CallToolResult | undefined
     }
-  /** It was in doubt, and is known by now to have been carried out. There is no record, and its result is lost. */
+  /** The call was in doubt and is now known to have been carried out. There is no record, and its result is lost. */
   | { readonly status: 'resolved'; readonly id: string; readonly by: string }
   | {
       readonly status: 'refused'
       readonly id: string
       readonly reason: string
-      /** By its client, before a human had approved it. */
+      /** Whether the client cancelled the call before a human had approved it. */
       readonly wasCancelled?: true
     }
   | {
       readonly status: 'waiting'
       readonly id: string
       readonly request: ApprovalRequest
-      /** Where a human looks at it. */
+      /** The console page of the request. */
       readonly page: string
     }
   | { readonly status: 'running'; readonly id: string }
   | {
       readonly status: 'in-doubt'
       readonly id: string
-      /** Under this id the service has it, and an operator: another one than `id` where a human has approved it. */
+      /** The id of the execution at the service, for an operator. It differs from `id` where a human has approved the call. */
       readonly executedAs: string
       readonly result: CallToolResult | undefined
     }
   | { readonly status: 'unknown-id'; readonly id: string }
 
-/** Each may keep 60 KiB of a result in memory. Calls in doubt count and are never dropped: one that was forgotten could act twice. */
+/** Each open call may keep 60 KiB of a result in memory. Calls in doubt count and are never dropped: a forgotten call could act twice. */
 const OPEN_CALLS_OF_CALLER_MAX = 200
 const CANCELLED = 'The call was cancelled before a human had approved it.'
-/** Ids of cancelled calls that are remembered: the service knows nothing of a call that was never released. */
+/** How many ids of cancelled calls are remembered, because the service does not know a call that was never released. */
 const CANCELLED_MAX = 1_000
-/** An outcome that nobody has fetched is kept so long. The service keeps the record, which `countersign_result` still finds by its id. */
+/** How long an outcome that was not fetched is kept. Afterwards `countersign_result` still finds the service's record by its id. */
 const UNTOLD_KEPT_MS = 24 * 60 * 60_000
 
-/** Whether nothing follows this standing. */
+/** Whether this status is final. */
 export const hasEnded = ({ status }: Standing) =>
   status === 'completed' || status === 'failed' || status === 'resolved' || status === 'refused'
 
 export interface Wish {
-  /** Whose calls may be one. */
+  /** Only equal calls of the same client are treated as one call. */
   readonly client: ClientOf
   readonly tool: string
   readonly toolHash: string
   readonly arguments: { readonly [name: string]: Json }
-  /** Of the host, which repeats a call under the same id, in any session. */
+  /** The host's id for the call. The host repeats a call under the same id, in any session. */
   readonly transactionId?: string | undefined
 }
 
-/** A call that is followed here. */
+/** A call that this process follows. */
 export interface Followed {
   readonly id: string
   /** ISO 8601. */
   readonly createdAt: string
-  /** Resolves when a human was asked, and never where none is. */
+  /** Resolves when a human was asked; never resolves where no human is asked. */
   readonly whenAsked: Promise<void>
-  /** Resolves when humans have approved what they were asked, and never where they do not. */
+  /** Resolves when humans have approved the request; never resolves where they do not. */
   readonly whenApproved: Promise<void>
   /**
-   * Follows it until it has ended.
-   * @returns rejects where the service cannot be reached: then the call stays open
+   * Follows the call until it has ended.
+   * @returns its status; rejects where the service cannot be reached, and the call then stays open
    */
   readonly join: () => Promise<Standing>
-  /** How it stands now. */
+  /** The current status. */
   readonly standing: () => Standing
-  /** Takes back a `join`. A call that nobody follows any more is dropped if it waits for a human, now or later. */
+  /** Undoes a `join`. A call without followers is dropped if it waits for a human, now or later. */
   readonly leave: () => void
-  /** Drops it, whoever follows it, where it waits for a human, now or later. What was released goes on. */
+  /** Drops the call despite its followers if it waits for a human, now or later. A released call continues. */
   readonly cancel: () => void
-  /** Says that its client gets the outcome: from now on an equal call is another one. */
+  /** Notes that the client receives the outcome: from now on an equal call is a new call. */
   readonly told: () => void
 }
 
 export interface Calls {
   /**
-   * Submits a call, or goes on with an equal one that has not ended or whose outcome nobody was told.
-   * @param signal of the client: a call that it cancels before it is sent is not sent
-   * @returns how it stands where it is refused at once, because its id is that of another call
+   * Submits a call, or continues an equal call that has not ended or whose outcome was not delivered.
+   * @param signal of the client: a call that is cancelled before it is sent is not sent
+   * @returns the followed call; its status where it is refused at once, for example because its id belongs to another call
    * @throws the signal's reason
    */
   readonly make: (wish: Wish, signal: AbortSignal) => Promise<Followed | Standing>
-  /** Finds a call by its id: one that is open, or how it has ended. */
+  /** Finds a call by its id: the open call, or the status of a call that is not open here. */
   readonly find: (id: string, client: ClientOf) => Promise<Followed | Standing>
   /** The signed record of a call that was carried out; undefined where there is none. */
   readonly record: (id: string, client: ClientOf) => Promise<TrustRecord | undefined>
-  /** Follows nothing any more. What is open stays open, for the next process. */
+  /** Stops following all calls. Open calls stay open for the next process. */
   readonly close: () => void
 }
 
 interface Running extends Followed {
-  /** Follows it no more. What is kept of it stays as it is. */
+  /** Stops following the call. Its stored state stays as it is. */
   readonly stop: (reason: Error) => void
-  /** Whether it has ended and nobody was told how. */
+  /** Whether the call has ended and its outcome was not delivered. */
   readonly isUntold: () => boolean
 }
 
@@ -145,9 +145,9 @@ export function makeCalls(
     openCallsMax = OPEN_CALLS_OF_CALLER_MAX,
     untoldKeptMs = UNTOLD_KEPT_MS,
   }: {
-    /** Of the client: a call that can be cancelled has one of its own. */
+    /** Options of the client. Each call has a client of its own, so that it can be cancelled. */
     readonly options: Options
-    /** Where a human opens a request. */
+    /** The console where a human opens a request. */
     readonly consoleUrl?: string
     readonly alias: string
     readonly lock: Lock
@@ -160,13 +160,13 @@ export function makeCalls(
 ): Calls {
   const action = `mcp:${alias}`
   let callerId: Promise<string> | undefined
-  /** By businessTransactionId: what has not ended, and what has ended and nobody was told. */
+  /** By businessTransactionId: calls that have not ended, and ended calls whose outcome was not delivered. */
   const followed = new Map<string, Running>()
-  /** Callers of calls that were cancelled, by their ids, the oldest first. */
+  /** Callers of cancelled calls, by the id of the call, oldest first. */
   const cancelled = new Map<string, string>()
   let isClosed = false
 
-  /** The gateway's own, the same for each call: it is asked once, and again where there was no answer. */
+  /** The gateway's own principal, the same for each call: read from the service once, and again after a failure. */
   const principal = () =>
     (callerId ??= client.callerIdentity().then(
       (identity) => identity.callerId,
@@ -193,7 +193,7 @@ export function makeCalls(
       principalId,
       ...named,
     })
-    // An equal call may have come meanwhile.
+    // An equal call may have arrived in the meantime.
     const meanwhile = openBefore(wish, key)
     if (meanwhile !== undefined) return meanwhile
     signal.throwIfAborted()
@@ -205,7 +205,7 @@ export function makeCalls(
     return follow(call)
   }
 
-  /** An equal call that is open. A host's id that is the id of another open call is refused: that call's result is not this one's. */
+  /** Finds an equal open call. A host's id that belongs to another open call is refused, because that call has another result. */
   function openBefore({ transactionId }: Wish, key: string): Followed | Standing | undefined {
     const equal = open.byKey(key)
     if (equal !== undefined) return follow(equal)
@@ -214,7 +214,7 @@ export function makeCalls(
     return { status: 'refused', id: transactionId, reason }
   }
 
-  /** Why a caller may begin no further call; undefined where it may. */
+  /** The reason why a caller may begin no further call; undefined where it may. */
   function tooManyOpen(caller: string): string | undefined {
     const ids = open.ofCaller(caller).map(({ transaction }) => transaction.businessTransactionId)
     if (ids.length < openCallsMax) return undefined
@@ -225,7 +225,7 @@ export function makeCalls(
       : `${say} Fetch the outcome of one first: call countersign_result with {"id": "${ended}"}.`
   }
 
-  /** The same for all who follow a call at a time. */
+  /** Returns the same object to all that follow a call at the same time. */
   function follow(call: OpenCall): Running {
     if (isClosed) throw new Error('The gateway has closed.')
     const id = call.transaction.businessTransactionId
@@ -247,7 +247,7 @@ export function makeCalls(
     const drop = () => stopping.abort(new Error('The call was cancelled.'))
 
     function forget(): void {
-      // A host's id may be followed anew by now.
+      // The same host's id may belong to a newer call by now.
       if (followed.get(id) !== running) return
       followed.delete(id)
       clearTimeout(forgetting)
@@ -268,7 +268,7 @@ export function makeCalls(
           },
         })
         if (!hasEnded(standing)) followed.delete(id)
-        // A repeated look harms nobody, and an old answer would be wrong. An effect is remembered until somebody is told: its agent repeats the call.
+        // Repeating a read is harmless, and an old answer would be wrong. An effect's outcome is kept until delivery: an agent may repeat the call.
         else if (lock.tools[call.transaction.intent.target]?.readOnly === true) forget()
         else if (!isClosed) forgetting = setTimeout(forget, untoldKeptMs).unref()
         return standing
@@ -285,7 +285,7 @@ export function makeCalls(
     }
 
     const ended = carriedOutOrDropped()
-    // Each follower is told; where there is none, the call stays open.
+    // Each follower gets the rejection. Without a follower, the call stays open.
     ended.catch(() => {})
     const running: Running = {
       id,
@@ -330,7 +330,7 @@ export function makeCalls(
     if (cancelled.size > CANCELLED_MAX && oldest !== undefined) cancelled.delete(oldest)
   }
 
-  /** Withdraws what waited. Where that comes too late, an execution may be on its way, and the call stays open. */
+  /** Withdraws the approval request. If that comes too late, an execution may be under way, and the call stays open. */
   async function dropped(id: string, request: ApprovalRequest | undefined): Promise<Standing> {
     if (request === undefined) return { status: 'running', id }
     try {
@@ -363,7 +363,7 @@ export function makeCalls(
     }
   }
 
-  /** A call that is sent again may be refused, as by a limit, although it acted the first time: the service knows. */
+  /** A repeated call may be refused, for example by a limit, although the first attempt acted. So the service is asked for the outcome. */
   async function afterError(id: string, error: InDoubtError | AnswerError): Promise<Standing> {
     const isDoubt = error instanceof InDoubtError
     const outcome = await outcomeOf(client, { id, action }).catch((unread: unknown) => {
@@ -372,7 +372,7 @@ export function makeCalls(
     })
     if (outcome !== undefined && outcome.kind !== 'refused' && outcome.kind !== 'unknown')
       return standingAt(id, outcome)
-    // Nothing that was found is no proof that nothing is on its way.
+    // Finding nothing does not prove that no execution is under way.
     if (isDoubt) return inDoubt(id, error.businessTransactionId)
     return { status: 'refused', id, reason: error.message }
   }
@@ -408,8 +408,8 @@ export function makeCalls(
   }
 
   /**
-   * How a call stands that is not open here. Its id may follow from one that a host gave, which others may know or guess: a caller by token is told
-   * of what was asked for on its own authority alone.
+   * The outcome of a call that is not open here. Its id may be derived from a host's id, which others may know or guess: a caller by token learns
+   * only the outcome of calls on its own authority.
    */
   async function outcomeFor(id: string, { principalId }: ClientOf): Promise<Outcome> {
     const outcome = await outcomeOf(client, { id, action })

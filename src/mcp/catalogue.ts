@@ -1,4 +1,4 @@
-// What a client sees of the server behind: the tools that are pinned and have not changed since.
+// The tools of the upstream server that a client sees: those that are pinned and have not changed since.
 import type { Lock } from './lock.ts'
 import { shownOf, toolHash, type Tool } from './tools.ts'
 import type { Upstream } from './upstream.ts'
@@ -6,20 +6,20 @@ import type { Upstream } from './upstream.ts'
 export interface Found {
   readonly tool: Tool
   readonly toolHash: string
-  /** As a client is shown it. */
+  /** The tool as a client sees it. */
   readonly shown: Tool
 }
 
 export interface Catalogue {
-  /** The tools to show, by name, as they are now. */
+  /** The tools to show, as they are now, sorted by name. */
   readonly shown: () => Promise<readonly Tool[]>
-  /** A tool of the server, pinned or not; undefined where it has none of that name. */
+  /** A tool of the server, pinned or not; undefined where the server has no tool of that name. */
   readonly find: (name: string) => Promise<Found | undefined>
 }
 
 /**
- * @param options.reserved names that the gateway's own tools have
- * @param options.onHidden is told once of each tool that is not shown
+ * @param options.reserved names of the gateway's own tools
+ * @param options.onHidden called once for each tool that is not shown
  */
 export function openCatalogue(
   upstream: Upstream,
@@ -42,7 +42,7 @@ export function openCatalogue(
     return pinned.toolHash === toolHash(tool) ? undefined : 'it has changed since it was pinned'
   }
 
-  /** A reply that a call waits for a human has no structured content, and clients take one without it only as an error where there is an output schema. */
+  /** Drops the output schema unless the tool only reads: with it, clients refuse a reply without structured content, such as "waits for a human". */
   function forClient(tool: Tool): Tool {
     const { outputSchema, ...rest } = shownOf(tool)
     return outputSchema !== undefined && lock.tools[tool.name]?.readOnly === true
@@ -65,7 +65,7 @@ export function openCatalogue(
 
   async function find(name: string) {
     const named = (tools: readonly Tool[] | undefined) => tools?.find((tool) => tool.name === name)
-    // The release asks the server once more: a definition that is out of date is refused there.
+    // The release lists the server's tools again and refuses an outdated definition.
     const tool = named(upstream.known()) ?? named((await upstream.list()).tools)
     return tool && { tool, toolHash: toolHash(tool), shown: forClient(tool) }
   }

@@ -1,27 +1,27 @@
-// Who makes a call: the program that started a gateway, or whoever a token names.
+// The client that makes a call: the program that started the gateway, or the caller that a token names.
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
 
-/** Calls of two clients are never one. */
+/** Calls of two clients are never treated as the same call. */
 export interface ClientOf {
-  /** A caller by token is named as at the service, with its principal where that is another. */
+  /** For a caller by token: its callerId at the service, followed by the principal where the two differ. */
   readonly caller: string
-  /** What a caller began anew is another wish: a session of the revisions of 2025 is one of its caller's. */
+  /** An equal call in another session is a new call. Clients of the 2025 revisions have sessions; for other clients this is the caller. */
   readonly session: string
-  /** On whose authority calls are made; undefined: the gateway's own. */
+  /** The principal on whose authority calls are made; undefined: the gateway's own. */
   readonly principalId?: string
 }
 
-/** Of standard input and output there is one: this program was started for it. */
+/** The only client on standard input and output: the program that started the gateway. */
 export const STDIO: ClientOf = { caller: 'stdio', session: 'stdio' }
 
 /** A request by HTTP whose client is known. */
 interface Known {
   readonly client: ClientOf
-  /** Calls back when the whole reply was handed to the network, and not where the client was gone before. */
+  /** Calls back when the whole reply was handed to the network; never where the client disconnected before. */
   readonly onSent: (callback: () => void) => void
 }
 
-/** What the SDK carries to the handlers of a request. No token is in it: nothing behind could pass it on. */
+/** The data that the SDK passes to the handlers of a request. It holds no token, so no handler can pass a token on. */
 export const authInfoOf = (known: Known): AuthInfo => ({
   token: '',
   clientId: known.client.caller,
@@ -29,7 +29,7 @@ export const authInfoOf = (known: Known): AuthInfo => ({
   extra: { known },
 })
 
-/** Has also `onSent` know who is to be told when the reply to a request has gone out. */
+/** Adds an observer that receives each `onSent` callback of a request. */
 export function withObserver(
   authInfo: AuthInfo | undefined,
   observe: (callback: () => void) => void,
@@ -45,26 +45,26 @@ export function withObserver(
   })
 }
 
-/** Calls back when the reply to a request of this client has gone out, as `whenSent`. */
+/** Calls back when the reply to a request of this client has been sent, as `whenSent` does. */
 export function whenReplied(authInfo: AuthInfo | undefined, callback: () => void): void {
   knownIn(authInfo)?.onSent(callback)
 }
 
-/** @throws Error for a request that did not come by `authInfoOf` */
+/** @throws Error for a request whose `AuthInfo` was not made by `authInfoOf` */
 export function clientIn(authInfo: AuthInfo | undefined): ClientOf {
   const known = knownIn(authInfo)
   if (known === undefined) throw new Error('The client of a request is not known.')
   return known.client
 }
 
-/** Calls back when the reply to a request, which its handler returns next, has gone out, and not where the client was gone before. */
+/** Calls back when the reply that the handler returns next has been sent; never where the client disconnected before. */
 export function whenSent({ http }: ServerContext, callback: () => void): void {
   const known = knownIn(http?.authInfo)
   if (known !== undefined) return known.onSent(callback)
   let isGone = false
   const gone = () => (isGone = true)
   process.stdout.once('error', gone)
-  // The reply is written before, at once, and a pipe that nobody reads from any more has failed by then.
+  // The reply is written before this callback runs, and a pipe without a reader has failed by then.
   setImmediate(() => {
     process.stdout.off('error', gone)
     if (!isGone) callback()

@@ -1,4 +1,4 @@
-// gateway.yaml: which server stands behind a gateway, and where its releases arrive. Secrets stand in the environment: `${TOKEN}` is that variable.
+// gateway.yaml: the server behind a gateway, and the port where its releases arrive. Secrets come from the environment: `${TOKEN}` is that variable.
 import { dirname, resolve } from 'node:path'
 import { Type, type Static } from 'typebox'
 import { tokenIssuersOf, type TokenIssuer } from '../core/callers/token-issuers.ts'
@@ -16,7 +16,7 @@ const Upstream = Type.Union(
     closed({
       /** The program and its arguments. */
       command: Type.Array(NonEmptyText, { minItems: 1 }),
-      /** Variables for the program, beside PATH, HOME and the like: it does not get those of the gateway. */
+      /** Variables for the program, beside PATH, HOME and the like: it does not get the gateway's own variables. */
       env: Variables,
     }),
     closed({ url: Type.String({ pattern: '^https?://' }), headers: Variables }),
@@ -27,11 +27,11 @@ const Upstream = Type.Union(
 const Members = Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 })
 
 const ReadBack = closed({
-  /** One that only reads. */
+  /** The name of a tool that only reads. */
   tool: NonEmptyText,
   /** A text in it may name members of the release, such as `{parameters.arguments.id}`. */
   arguments: Type.Record(Type.String(), Type.Unknown(), { description: 'an object' }),
-  /** The members of its answer that say so. */
+  /** Members of the answer that prove the execution. */
   executed: Members,
   notExecuted: Type.Optional(Members),
 })
@@ -42,32 +42,32 @@ const Gateway = closed({
     pattern: '^[a-z][a-z0-9-]{0,59}$',
     description: 'at most 60 small letters, digits and -, beginning with a letter',
   }),
-  /** Where the service's releases arrive, on this machine. */
+  /** The port on this machine where the service's releases arrive. */
   port: Type.Integer({ minimum: 1, maximum: 65_535, description: 'a port' }),
-  /** Origin of the registered endpoint, where a proxy stands in front. */
+  /** Origin of the registered endpoint, if a proxy stands in front. */
   audience: Type.Optional(NonEmptyText),
   upstream: Upstream,
-  /** For one call of a tool. */
+  /** The time limit of one tool call. */
   timeoutSeconds: Type.Optional(
     Type.Number({ exclusiveMinimum: 0, maximum: 28, description: 'a number of seconds, at most 28' }),
   ),
-  /** How long a call is held that waits for a human. */
+  /** How long a call that waits for a human is held. */
   holdSeconds: Type.Optional(
     Type.Number({ minimum: 0, maximum: 45, description: 'a number of seconds, at most 45' }),
   ),
   /** How clients reach the gateway where it is started with --port. */
   http: Type.Optional(
     closed({
-      /** What its clients call, which tokens are issued for. */
+      /** The address that clients call and that access tokens are issued for. */
       url: Type.Optional(
         Type.String({
           pattern: '^https?://[^?#]+$',
           description: 'a web address without query and fragment',
         }),
       ),
-      /** Where it listens. */
+      /** The listening host. */
       host: Type.Optional(NonEmptyText),
-      /** Of each client. */
+      /** The limit for each client. */
       requestsPerMinute: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -83,7 +83,7 @@ const Gateway = closed({
       ),
     }),
   ),
-  /** What `pin` takes instead of the server's own annotations, and how a doubt about a tool's calls is read back. */
+  /** Settings that `pin` uses instead of the server's own annotations, and the way to read back a call in doubt. */
   tools: Type.Optional(
     Type.Record(
       Type.String(),
@@ -99,7 +99,7 @@ const Gateway = closed({
 export type Gateway = Static<typeof Gateway>
 export type UpstreamConfig = Gateway['upstream']
 
-/** Where a gateway keeps its journal, its calls and its pin: beside its file, since a client starts it in any folder. */
+/** A gateway's file with its folder, which also holds journal, calls and pin, because a client may start the gateway in any folder. */
 export interface GatewayFile extends Omit<Gateway, 'http'> {
   readonly folder: string
   readonly http?: GatewayHttp | undefined
@@ -107,18 +107,18 @@ export interface GatewayFile extends Omit<Gateway, 'http'> {
 
 export interface GatewayHttp {
   readonly url?: string | undefined
-  /** 127.0.0.1 where left out. */
+  /** Default: 127.0.0.1. */
   readonly host?: string | undefined
-  /** Of each client; `REQUESTS_PER_MINUTE` where left out. */
+  /** Requests per minute for each client. Default: `REQUESTS_PER_MINUTE`. */
   readonly requestsPerMinute?: number | undefined
-  /** Whose access tokens are taken; undefined: nobody's. */
+  /** Issuers whose access tokens are accepted; undefined: none. */
   readonly tokenIssuers?: readonly TokenIssuer[] | undefined
 }
 
 const shape = shapeOf(Gateway)
 
 /**
- * @param env where the secrets stand
+ * @param env holds the secrets
  * @throws Error with a sentence that names the file and the member
  */
 export function readGateway(file: string, env: NodeJS.ProcessEnv): GatewayFile {
@@ -145,7 +145,7 @@ export function readGateway(file: string, env: NodeJS.ProcessEnv): GatewayFile {
     }
   const tokenIssuers = http?.tokenIssuers && tokenIssuersOf(http.tokenIssuers, `${file}: http.tokenIssuers`)
   const bound = tokenIssuers?.findIndex(({ dpop }) => dpop !== undefined) ?? -1
-  // Uses of proofs are remembered in the service's database, which a gateway has not: it refuses every token that is bound to a key.
+  // Used proofs are remembered in the service's database. A gateway has no database, so it refuses every token that is bound to a key.
   if (bound !== -1)
     throw new Error(
       `${file}: http.tokenIssuers[${bound}].dpop must be left out: a gateway takes no tokens that are bound to a key.`,

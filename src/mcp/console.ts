@@ -1,10 +1,10 @@
-// Where humans open what waits for them.
+// Finds the console where humans open the requests that wait for them.
 
 const TIMEOUT_MS = 5_000
 
 /**
  * @param url of a service
- * @returns where its console is: an embedded service sends whoever asks for it to `localhost`, since passkeys work under a name alone
+ * @returns the origin of its console: an embedded service redirects to `localhost`, because passkeys work only under a host name
  */
 export async function consoleOf(url: string): Promise<string> {
   try {
@@ -12,7 +12,7 @@ export async function consoleOf(url: string): Promise<string> {
     const { headers } = await fetch(new URL('/console', url), { redirect: 'manual', signal })
     return new URL(headers.get('location') ?? url, url).origin
   } catch {
-    // It answers calls with a sentence of its own where it is away.
+    // If the service is away, each call reports that itself.
     return url
   }
 }

@@ -10,7 +10,7 @@ export function textIn({ content }: CallToolResult): string {
   return text.length > TEXT_CHARACTERS_MAX ? `${text.slice(0, TEXT_CHARACTERS_MAX)}…` : text
 }
 
-/** Whether a value of evidence is a result, kept whole. */
+/** Whether a value in evidence is a complete result. */
 export function isResult(value: unknown): value is CallToolResult {
   return typeof value === 'object' && value !== null && 'content' in value && Array.isArray(value.content)
 }

@@ -1,4 +1,4 @@
-// What a release of the service becomes: one call of the upstream tool, if it is still the tool that was decided on.
+// Turns a release of the service into one call of the upstream tool, if the tool has not changed since the decision.
 import { Refused, type ReceiverConfig } from '../../clients/typescript/src/receiver/index.ts'
 import type { Json } from '../formats/json/canonical.ts'
 import { textIn } from './content.ts'
@@ -6,11 +6,11 @@ import type { Lock } from './lock.ts'
 import { toolHash } from './tools.ts'
 import { ArgumentsRefused, NotTaken, type CallToolResult, type Upstream } from './upstream.ts'
 
-/** Results that nobody has taken yet are kept whole, so many at most: evidence holds 60 KiB of one, and the agent wants all of it. */
+/** How many complete results are kept until they are taken: evidence holds 60 KiB of a result, and the agent wants all of it. */
 const RESULTS_MAX = 100
 
 export interface Results {
-  /** Returns the result of a transaction that has just been carried out here, once. */
+  /** Returns and removes the result of a transaction that was just carried out here. */
   readonly take: (businessTransactionId: string) => CallToolResult | undefined
   readonly keep: (businessTransactionId: string, result: CallToolResult) => void
 }

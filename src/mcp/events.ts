@@ -1,5 +1,5 @@
-// What the event streams of one session of 2025 have carried: a client whose stream was cut, as by a proxy that lets no reply take longer than 30 seconds,
-// names the last event that it has, and gets those after it.
+// Keeps the events of the streams of one 2025 session. A client whose stream was cut, for example by a proxy that ends replies after 30 seconds,
+// names the last event that it received and gets the later events.
 import { randomBytes } from 'node:crypto'
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server'
 
@@ -19,7 +19,7 @@ export interface Events extends EventStore {
   readonly answeredOn: (eventId: string) => (string | number)[]
 }
 
-/** Of each session the newest are kept; an event that is dropped, or of another session, is unknown. */
+/** Keeps the newest events of a session. A dropped event, or an event of another session, is unknown. */
 export function openEvents({ eventsMax = EVENTS_MAX, bytesMax = BYTES_MAX } = {}): Events {
   // A session with another tag knows none of these ids.
   const tag = randomBytes(8).toString('hex')
@@ -48,7 +48,7 @@ export function openEvents({ eventsMax = EVENTS_MAX, bytesMax = BYTES_MAX } = {}
       const after = find(lastEventId)
       if (after === undefined) throw new Error('There is no such event.')
       const stream = ofStream(after)
-      // The first event of a stream has an id alone.
+      // The first event of a stream has an id but no message.
       for (const { id, message } of stream.slice(stream.indexOf(after) + 1))
         if ('jsonrpc' in message) await send(id, message)
       return after.streamId

@@ -1,4 +1,4 @@
-// An MCP gateway at work: the caller of a service and the receiver of its own releases, between a client and the server behind it.
+// A running MCP gateway between a client and the upstream server: it calls the service, and receives the releases of its own calls.
 import { join } from 'node:path'
 import { createCountersign } from '../../clients/typescript/src/index.ts'
 import { fetchServiceKeys, openJournal, receive } from '../../clients/typescript/src/receiver/index.ts'
@@ -15,14 +15,14 @@ import { lookUp } from './read-back.ts'
 import { openUpstream } from './upstream.ts'
 
 export const TIMEOUT_SECONDS = 25
-/** A service that is busy is asked so often; a model waits for the answer. */
+/** The maximum number of attempts at a busy service: a model waits for the answer. */
 const ATTEMPTS_MAX = 3
-/** Longer than the service waits for this gateway's own answer. */
+/** Longer than the service waits for this gateway's answer to a release. */
 const ATTEMPT_MS = 45_000
 
 export interface Service {
   readonly url: string
-  /** Of an agent that may submit `mcp:<alias>`. */
+  /** The key of an agent that may submit `mcp:<alias>`. */
   readonly key: string
 }
 
@@ -34,16 +34,16 @@ export interface Gateway {
   /** The published keys of the service and of its approvers. */
   readonly keySets: () => Promise<readonly unknown[]>
   readonly url: string
-  /** The id of the last call of each caller that has a record, those that called last. */
+  /** By caller, for those that called last: the id of its last call that has a record. */
   readonly recorded: Map<string, string>
-  /** How many times each caller listens to its tasks now. */
+  /** By caller: how many streams listen to its tasks now. */
   readonly listeners: Map<string, number>
-  /** Resolves when what was released is carried out and remembered. */
+  /** Resolves when released calls are carried out and their outcomes are stored. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Takes releases and opens what calls need; the server behind is started with its first use.
+ * Receives releases and opens the parts that calls need. The upstream server is started on first use.
  * @param given.say takes sentences for the operator
  * @throws Error where the service does not answer, or another process has the journal or the port
  */
@@ -52,7 +52,7 @@ export async function openGateway(
   given: {
     readonly lock: Lock
     readonly service: Service
-    /** Of this program. */
+    /** The version of this program. */
     readonly version: string
     /** As for `openUpstream`. */
     readonly label: string | undefined
@@ -100,7 +100,7 @@ export async function openGateway(
     recorded: new Map(),
     listeners: new Map(),
     async close() {
-      // First: what is approved from now on is the next process's.
+      // First, so that calls that are approved from now on are left to the next process.
       calls.close()
       await listening.close()
       await upstream.close()

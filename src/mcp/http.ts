@@ -1,4 +1,4 @@
-// Streamable HTTP in front: an OAuth resource server (RFC 9728) whose clients come with access tokens of the issuers that the operator trusts.
+// The HTTP front end (Streamable HTTP): an OAuth resource server (RFC 9728) that accepts access tokens of the issuers that the operator trusts.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { hostHeaderValidation, originValidation, toNodeHandler } from '@modelcontextprotocol/node'
@@ -27,20 +27,20 @@ const METADATA = '/.well-known/oauth-protected-resource'
 /** Arguments are at most 64 KiB, and a client may write them with escapes. */
 const BODY_BYTES_MAX = 1024 * 1024
 const LAST_REPLIES_MS = 1_000
-/** All clients of a gateway call the service by its one key, and share what that key may do in a minute. */
+/** All clients of a gateway call the service with the gateway's one key, and share the rate limit of that key. */
 const REQUESTS_PER_MINUTE = 600
-/** Whoever comes without a token, where the operator has said that anybody may. */
+/** Every client without a token, where the operator allows unauthenticated calls. */
 const ANYBODY: ClientOf = { caller: 'anybody', session: 'anybody' }
 
 export interface HttpFront {
-  /** What its clients call. */
+  /** The address that clients call. */
   readonly url: string
-  /** Takes no new request, and ends every stream when the calls that are at work have had a moment for their replies. */
+  /** Accepts no new request, gives running calls a moment to reply, then ends every stream. */
   readonly close: () => Promise<void>
 }
 
 /**
- * @param given.serverFor makes the server of one request, or of one session of the revisions of 2025
+ * @param given.serverFor makes the server for one request, or for one session of a 2025 revision
  * @throws Error as `assertServable`, or where the port is taken
  */
 export async function serveHttp({
@@ -79,7 +79,7 @@ export async function serveHttp({
   )
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Against a page whose name was made to point at this machine (DNS rebinding).
+    // Protects against DNS rebinding: a web page whose name was made to point at this machine.
     if (!isHost(request, response) || !isOrigin(request, response)) return
     const pathname = URL.parse(request.url ?? '/', url)?.pathname
     if (known !== undefined && (pathname === METADATA || pathname === `${METADATA}${url.pathname}`))
@@ -134,7 +134,7 @@ export async function serveHttp({
   }
 }
 
-/** @returns a function that counts a request of a client, and gives the 429 of one that is over */
+/** @returns a function that counts a client's request, and returns the 429 where the client is over the limit */
 function openRequestLimit(perMinute: number): (client: ClientOf) => Response | undefined {
   const limit = { name: 'requests', perMinute }
   const limits = openMemoryLimits()
@@ -158,7 +158,7 @@ function openRequestLimit(perMinute: number): (client: ClientOf) => Response | u
 }
 
 interface CallersByToken {
-  /** @returns the client, or the challenge that it is answered with */
+  /** @returns the client, or the challenge for it */
   readonly client: (request: IncomingMessage) => Promise<ClientOf | Response>
   readonly metadata: () => Response
 }
@@ -203,7 +203,7 @@ function callersByToken(
     const [principalId, another] = allowedPrincipalIds
     if (principalId === undefined || another !== undefined)
       return challenge(OAuthErrorCode.InvalidToken, 'The access token must name one principal.', scopes)
-    // One program that acts for two people is two clients.
+    // A program that acts for two people counts as two clients.
     const caller = principalId === callerId ? callerId : `${callerId}\n${principalId}`
     return { caller, session: caller, principalId }
   }
@@ -215,7 +215,7 @@ function callersByToken(
     resource_name: `countersign-${alias}`,
     ...(scopes.length > 0 && { scopes_supported: scopes }),
   }
-  // A client in a browser reads it from its own page (RFC 9728 §3).
+  // A browser client reads this document from its own page (RFC 9728 §3).
   const metadata = () => Response.json(document, { headers: { 'access-control-allow-origin': '*' } })
   return { client, metadata }
 }
@@ -227,14 +227,14 @@ async function answer(response: ServerResponse, reply: Response): Promise<void> 
 
 function onSent(response: ServerResponse, callback: () => void): void {
   let isGone = false
-  // Before `finish` it comes where the connection has ended.
+  // `close` comes before `finish` where the connection was lost.
   response.once('close', () => (isGone = true))
   response.once('finish', () => {
     if (!isGone) callback()
   })
 }
 
-/** @returns undefined where it is too long */
+/** @returns undefined where the body is too long */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -1,5 +1,5 @@
-// `countersign mcp`: an MCP server in front of another one, whose tools are called by signed releases of a service only. It imports the client and
-// its receiver kit, and nothing of the server.
+// `countersign mcp`: an MCP server in front of another MCP server, whose tools are called only for signed releases of a service. It imports the
+// client and its receiver kit, and no server code of the service.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
@@ -23,12 +23,12 @@ export { policyFileOf } from './pin.ts'
 
 const HOLD_SECONDS = 45
 
-/** Standard output belongs to the protocol. A sentence may quote what a stranger sent, such as the header of a token. */
+/** Writes to standard error, because standard output belongs to the protocol. A sentence may quote untrusted input, such as a token's header. */
 const say = (sentence: string) => console.error(`countersign mcp: ${printable(sentence)}`)
 
 interface With {
   readonly gateway: GatewayFile
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string
 }
 
@@ -62,16 +62,16 @@ const serverOf = (upstream: UpstreamConfig) =>
 /** Streamable HTTP instead of standard input and output. */
 export interface Http {
   readonly port: number
-  /** Whoever reaches the port may call. */
+  /** Every client that reaches the port may call. */
   readonly unauthenticated: boolean
 }
 
 /**
- * Serves MCP until a signal comes: by HTTP, or on standard input and output until one of the two ends. Answers at once, and opens journal and port with
- * the first request for tools: a client may start the program once to ask which protocol it speaks, and a second time to use it.
- * @param given.lock what was pinned
- * @param given.introduction what a person does next: printed when the server behind has answered, so that none of its own lines hide it
- * @throws Error where the port is taken, or a tool that reads back is not pinned as one that only reads
+ * Serves MCP until a signal: by HTTP, or on standard input and output until one of the two ends. It answers at once, and opens journal and port only
+ * with the first request for tools: a client may start the program once to ask which protocol it speaks, and a second time to use it.
+ * @param given.lock the pinned tools
+ * @param given.introduction the next steps for a person: printed after the upstream server has answered, so that its own output does not hide them
+ * @throws Error where the port is taken, or a tool that reads back is not pinned as a tool that only reads
  */
 export async function serveGateway({
   gateway,
@@ -86,11 +86,12 @@ export async function serveGateway({
 }): Promise<void> {
   const { alias, holdSeconds = HOLD_SECONDS } = gateway
   assertReadBacks(gateway, given.lock)
-  // Somebody reads standard error. A client may not: its gateway would wait with a program's lines in hand, where otherwise the program alone waits.
+  // With an introduction, a person reads standard error. A client may not read it: then the gateway would wait with the program's lines, not the
+  // program alone.
   const label = introduction === undefined ? undefined : alias
   let opened: Promise<Gateway> | undefined
 
-  /** The same for all; tried again where it failed, such as before the service has started. */
+  /** Opens the gateway once for all requests. After a failure, such as before the service has started, it is tried again. */
   function open(): Promise<Gateway> {
     opened ??= openGateway(gateway, { ...given, label, say }).catch((error: unknown) => {
       opened = undefined
@@ -100,10 +101,10 @@ export async function serveGateway({
     return opened
   }
 
-  /** Says at last where calls are served. */
+  /** Prints the introduction, then the place where calls are served. */
   async function introduce(served: string): Promise<void> {
     if (introduction !== undefined) {
-      // What went wrong was said, or is a client's that asks for tools.
+      // `open` has reported its own error. An error of the listing is reported to the client that asks for tools.
       await open()
         .then(({ catalogue }) => catalogue.shown())
         .catch(() => {})
@@ -112,7 +113,7 @@ export async function serveGateway({
     say(served)
   }
 
-  /** What was released is carried out and remembered first; what waits for a human goes on with the next equal call. */
+  /** Released calls are carried out and stored first. Calls that wait for a human continue with the next equal call. */
   const closeCalls = () => opened?.then((one) => one.close()).catch(() => {})
   const served = {
     open,
@@ -130,7 +131,7 @@ export async function serveGateway({
       serverFor: (client) => gatewayServer({ ...served, client }),
       say,
     })
-    // A signal that comes as soon as it is said must find its listener.
+    // The handlers are set before the address is printed, because a signal may come right after that.
     const signalled = untilSignal()
     await Promise.race([introduce(`serves MCP at ${front.url}.`), signalled])
     await signalled
@@ -148,7 +149,7 @@ export async function serveGateway({
   if (introduction !== undefined) void introduce('serves MCP on standard input and output.')
   await Promise.race([untilSignal(), finished(process.stdin).catch(() => {}), once(process.stdout, 'error')])
   await stdio.close()
-  // A client that has closed the one end alone, or has sent a signal, may keep this one open.
+  // A client that has closed only standard output, or has sent a signal, may keep standard input open.
   process.stdin.destroy()
   return closeCalls()
 }

@@ -8,7 +8,7 @@ import { closed, NonEmptyText } from '../formats/schemas/primitives.ts'
 
 const PinnedTool = closed({
   toolHash: Type.String({ pattern: '^[0-9a-f]{64}$', description: '64 lowercase hex characters' }),
-  /** The policy approves it without a human. */
+  /** The policy approves calls of the tool without a human. */
   readOnly: Type.Boolean({ description: 'true or false' }),
   /** A result with `isError` says that nothing was done; otherwise the outcome is in doubt. */
   errorsAreFinal: Type.Boolean({ description: 'true or false' }),

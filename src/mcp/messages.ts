@@ -1,5 +1,5 @@
-// Messages of clients as they come in: bytes that are JSON with exactly one reading. With two equal keys in its arguments, what was approved could be
-// another call than the one that a person, or another parser, reads in the same bytes.
+// Parses incoming messages of clients, which must be JSON with exactly one reading. With two equal keys in its arguments, the approved call could
+// differ from the call that a person, or another parser, reads in the same bytes.
 import { Transform } from 'node:stream'
 import {
   PARSE_ERROR,
@@ -11,7 +11,7 @@ import { isObject } from '../formats/json/fields.ts'
 
 const NEWLINE = 0x0a
 export const LISTEN = 'subscriptions/listen'
-/** The SDK answers `subscriptions/listen` itself and knows no tasks in it: a request that names tasks comes to this gateway's handler under this name. */
+/** The SDK answers `subscriptions/listen` itself, without tasks. A request that names tasks reaches the gateway's handler under this name. */
 export const LISTEN_TO_TASKS = 'countersign/subscriptions/listen'
 
 /**
@@ -33,7 +33,7 @@ export function readMessage(
   }
 }
 
-/** The message as the SDK is given it. */
+/** The message as it is passed to the SDK. */
 export function withListeners(message: unknown): unknown {
   if (!isObject(message) || message['method'] !== LISTEN || !isObject(message['params'])) return message
   const { notifications } = message['params']
@@ -41,7 +41,7 @@ export function withListeners(message: unknown): unknown {
   return isForTasks ? { ...message, method: LISTEN_TO_TASKS } : message
 }
 
-/** By which its sender knows what was refused, if a parser that is less strict can read it. */
+/** The id by which the sender finds the refused message, if a less strict parser can read it. */
 function idIn(bytes: Uint8Array): string | number | undefined {
   try {
     const { id } = JSON.parse(Buffer.from(bytes).toString('utf8')) as { id?: unknown }
@@ -52,8 +52,8 @@ function idIn(bytes: Uint8Array): string | number | undefined {
 }
 
 /**
- * A stream of messages, one a line, without those that are refused.
- * @param onRefused is given the answer to each that is left out
+ * A stream of messages, one per line, that leaves out refused messages.
+ * @param onRefused receives the answer to each refused message
  */
 export function strictLines(onRefused: (answer: JSONRPCErrorResponse) => void): Transform {
   let begun: Buffer[] = []
@@ -79,7 +79,7 @@ export function strictLines(onRefused: (answer: JSONRPCErrorResponse) => void): 
       }
       begun.push(chunk.subarray(start))
       bytes += chunk.length - start
-      // The transport ends a connection whose message is longer than it can be.
+      // The transport then ends the connection, because the message exceeds its limit.
       if (bytes > STDIO_DEFAULT_MAX_BUFFER_SIZE) this.push(Buffer.concat(begun.splice(0)))
       done()
     },

@@ -1,5 +1,5 @@
-// The calls that have not ended (waiting for a human, running, or in doubt), and those whose outcome nobody was told. An equal call goes on with one of
-// them, also after this process was killed.
+// Stores calls that have not ended (waiting for a human, running, or in doubt), and calls whose outcome was not delivered. An equal call continues
+// the stored call, also after this process was killed.
 import {
   closeSync,
   existsSync,
@@ -14,10 +14,10 @@ import type { Schemas } from '../../clients/typescript/src/index.ts'
 
 type SubmittedTransaction = Schemas['SubmittedTransaction']
 
-/** A call by what makes two calls equal: the hash of the client, tool, its hash and its arguments. */
+/** A call with the key that equal calls share: the hash of the client, the tool, the tool's hash and the arguments. */
 export interface OpenCall {
   readonly key: string
-  /** Whose call it is. */
+  /** The caller that made the call. */
   readonly caller: string
   readonly transaction: SubmittedTransaction
 }
@@ -25,7 +25,7 @@ export interface OpenCall {
 export interface OpenCalls {
   readonly byKey: (key: string) => OpenCall | undefined
   readonly byId: (businessTransactionId: string) => OpenCall | undefined
-  /** The open calls of a caller, the oldest first. */
+  /** The open calls of a caller, oldest first. */
   readonly ofCaller: (caller: string) => readonly OpenCall[]
   /** Remembers a call before it is sent. */
   readonly begin: (call: OpenCall) => void
@@ -34,18 +34,18 @@ export interface OpenCalls {
   readonly close: () => void
 }
 
-/** A line of the file: a call that was begun, or the businessTransactionId of one that has ended. */
+/** A line of the file: a call that has begun, or the businessTransactionId of a call that has ended. */
 type Line = { readonly begun: OpenCall } | { readonly ended: string }
 
-/** Lines of calls that have ended, before the file is written anew without them. */
+/** How many lines of ended calls the file may hold before it is rewritten without them. */
 const ENDED_LINES_MAX = 10_000
 
 /**
- * The open calls of a file, of one process at a time. A call is a line when it begins and one when it ends: a file that is written anew for each costs
- * three times what the call itself takes. A process that is killed has written what it said; the lines are not forced to the disk: after a loss of power
- * an equal call is a new one, and the service and the journal still know the old one.
- * @param path made where there is none
- * @throws Error that names the line, where one before the last cannot be read
+ * Opens the file of open calls, which one process uses at a time. A call adds one line when it begins and one when it ends: rewriting the file for
+ * each call would cost three times as much as the call itself. A killed process loses no written line. The lines are not forced to the disk: after a
+ * power loss an equal call is a new call, and the service and the journal still know the old call.
+ * @param path created if it does not exist
+ * @throws Error that names the line, where a line before the last cannot be read
  */
 export function openCallsIn(path: string): OpenCalls {
   const byKey = new Map<string, OpenCall>()
@@ -70,7 +70,7 @@ export function openCallsIn(path: string): OpenCalls {
   lines = []
   let file = openSync(path, 'a', 0o600)
 
-  /** Whether the last line may be there in part: nothing may be written behind it. */
+  /** Whether the last line may be incomplete: then nothing may be appended to it. */
   let isTorn = false
 
   function write(line: Line): void {
@@ -83,7 +83,7 @@ export function openCallsIn(path: string): OpenCalls {
     count++
   }
 
-  /** A process that is killed leaves the whole file of before or of after. */
+  /** Rewrites the file. A killed process leaves either the whole old file or the whole new file. */
   function writeAnew(): void {
     writeFileSync(`${path}.draft`, Array.from(byId.values(), (begun) => textOf({ begun })).join(''), {
       mode: 0o600,
@@ -111,7 +111,7 @@ export function openCallsIn(path: string): OpenCalls {
       try {
         write({ ended })
       } catch {
-        // It has ended all the same. The next process asks the service once more, and the next call here is told that the file cannot be written.
+        // The call has ended anyway. The next process asks the service again, and the next call here fails, because the file cannot be written.
       }
     },
     close() {
@@ -124,7 +124,7 @@ export function openCallsIn(path: string): OpenCalls {
 
 const textOf = (line: Line) => `${JSON.stringify(line)}\n`
 
-/** A last line without its end was being written when the power went. */
+/** Reads the lines, and cuts off an incomplete last line, which was being written when the power failed. */
 function readLines(path: string): Line[] {
   if (!existsSync(path)) return []
   const bytes = readFileSync(path)

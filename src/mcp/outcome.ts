@@ -1,4 +1,4 @@
-// What the service knows of a call: under its id, and under the ids that follow from it where a human was asked.
+// Reads the outcome of a call from the service, under its id, and under the ids derived from it where a human was asked.
 import {
   AnswerError,
   deterministicId,
@@ -10,18 +10,18 @@ type TrustRecord = Schemas['ExecutionTrustRecord']
 
 export type Outcome =
   | { readonly kind: 'recorded'; readonly record: TrustRecord }
-  /** Its tool was called, or may still be: the id is that of the transaction that has not ended. */
+  /** The tool was called, or may still be called. The id is that of the transaction that has not ended. */
   | { readonly kind: 'open'; readonly businessTransactionId: string }
-  /** It ended without a record, and `by` says how. */
+  /** The call ended without a record. `by` names who reported its end. */
   | { readonly kind: 'closed'; readonly isExecuted: boolean; readonly by: string }
   /** Every id was refused. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' }
 
 /**
- * Reads how far a call has come, and sends nothing.
+ * Reads the progress of a call, and submits nothing.
  * @param given.id the businessTransactionId that the call began with
- * @param given.action of the gateway: what has another one is not its call
+ * @param given.action of the gateway: a transaction with another action is not its call
  * @throws CountersignError where the service cannot be read
  */
 export async function outcomeOf(
@@ -40,7 +40,7 @@ export async function outcomeOf(
   }
 }
 
-/** How a transaction stands that has neither record nor refusal. */
+/** The outcome of a transaction that has neither record nor refusal. */
 async function unrecorded(
   client: Countersign,
   { id, action }: { readonly id: string; readonly action: string },
@@ -51,12 +51,12 @@ async function unrecorded(
     if (intent.action !== action) return undefined
     const by = intent.transitions.at(-1)?.transition.by ?? 'the service'
     if (intent.state === 'ERRORED') return { kind: 'closed', isExecuted: false, by }
-    // A record that is not there yet is there at the next look.
+    // A record that is not stored yet is found at the next read.
     if (intent.state !== 'RESOLVED') return open
     return { kind: 'closed', isExecuted: intent.resolution === 'EXECUTED', by }
   }
   const stored = await unlessMissing(client.transaction(id))
-  // It may be released at any moment, or was executed before a backup was restored that has no more of it.
+  // The transaction may be released at any moment. Or it was executed, and a restored backup has lost the rest of it.
   return stored?.intent.action === action ? open : undefined
 }
 

@@ -30,7 +30,7 @@ export const ownTools: readonly Tool[] = [
     name: 'countersign_verify',
     description:
       'Checks the signed record and the receipt of a completed tool call with the published keys, and returns its ids and each check. Without an id it is the last call that was completed.',
-    // A model is shown the id of a call that waits, and no client must show it that of a completed one.
+    // Optional: a model sees the id of a call that waits, but a client need not show it the id of a completed call.
     inputSchema: { ...inputSchema, required: [] },
     annotations,
   },

@@ -1,4 +1,4 @@
-// A pin: the tools as humans have approved them. A tool that is not pinned is not shown, and the policy refuses a changed one until it is pinned again.
+// A pin: the tools as humans have approved them. A tool that is not pinned is not shown, and the policy refuses a changed tool until the next pin.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -12,7 +12,7 @@ export interface Pinned {
   readonly lock: Lock
   /** The policy's document, for humans to propose and approve. */
   readonly policyFile: string
-  /** The policy version of the pin before, whose tools stay callable until it is retired; undefined for the first pin. */
+  /** The policy version of the previous pin, whose tools stay callable until it is retired; undefined for the first pin. */
   readonly versionBefore: string | undefined
 }
 
@@ -38,18 +38,18 @@ export function writePin(gateway: GatewayFile, tools: readonly Tool[]): Pinned {
   mkdirSync(join(policyFile, '..'), { recursive: true })
   writeFileSync(policyFile, stringify(policyOf(written), { lineWidth: 0 }))
   writeFileSync(join(policyFile, '..', 'cases.yaml'), stringify(casesOf(written), { lineWidth: 0 }))
-  // Last: a crash before it leaves the pin of before.
+  // Last, so that a crash before it leaves the previous pin.
   replaceWholeFile(join(gateway.folder, LOCK), `${JSON.stringify(lock, undefined, 2)}\n`, 0o644)
   return { lock, policyFile, versionBefore: before?.policy.version }
 }
 
-/** Where the policy of a pin is: in a folder of the shape that `countersign policy test` takes. */
+/** The file of a pin's policy, in a folder with the layout that `countersign policy test` takes. */
 export const policyFileOf = (folder: string, { policy }: Lock) =>
   join(folder, 'policies', policy.name, policy.version, 'policy.yaml')
 
 function pinnedTool(tool: Tool, decided: { readOnly?: boolean; errorsAreFinal?: boolean } = {}): PinnedTool {
   const readOnly = decided.readOnly ?? isReadOnly(tool)
-  // What reads only has done nothing, whatever went wrong.
+  // A tool that only reads has changed nothing, even where it failed.
   return { toolHash: toolHash(tool), readOnly, errorsAreFinal: decided.errorsAreFinal ?? readOnly }
 }
 

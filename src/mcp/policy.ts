@@ -1,4 +1,4 @@
-// The policy that a pin stands for: tools that read are approved, others ask a human, and whatever was not pinned in these words is refused.
+// The policy of a pin: tools that only read are approved, other tools need a human, and tools that are not pinned or have changed are refused.
 import type { PolicyDocument } from '../formats/schemas/policy.ts'
 import type { Lock, PinnedTool } from './lock.ts'
 
@@ -10,7 +10,7 @@ interface Governed extends Lock {
 const LIST_CHARACTERS_MAX = 850
 
 /**
- * @returns the document, without a step that a person would have to add
+ * @returns the complete document, to which a person has nothing to add
  * @throws Error where the tools are more than the rules of one policy can name
  */
 export function policyOf({ alias, policy, tools }: Governed): PolicyDocument {
@@ -60,7 +60,7 @@ export function policyOf({ alias, policy, tools }: Governed): PolicyDocument {
   }
 }
 
-/** The cases that hold the policy to what was pinned: a tool of each kind, a changed one and one that nobody pinned. */
+/** Test cases that compare the policy with the pin: each tool as pinned, each tool after a change, and a tool that is not pinned. */
 export function casesOf({ alias, policy, tools }: Governed): object {
   const { rules } = policyOf({ alias, policy, tools })
   const decidedBy = (kind: string, text: string) =>
@@ -129,7 +129,7 @@ function chunks(tools: readonly Entry[]): Entry[][] {
   return lists
 }
 
-/** The name stands beside its hash: a hash that another tool was pinned with is of no use. */
+/** Each entry joins hash and name, so that the hash of another pinned tool is of no use. */
 const pinnedIn = (list: readonly Entry[]) =>
   `intent.parameters.toolHash + " " + intent.target in [${list.map(([name, tool]) => JSON.stringify(`${tool.toolHash} ${name}`)).join(', ')}]`
 

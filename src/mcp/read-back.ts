@@ -1,4 +1,4 @@
-// What became of a call in doubt, asked by a tool of the server that only reads.
+// Finds the outcome of a call in doubt with a tool of the server that only reads.
 import type { Outcome, Release } from '../../clients/typescript/src/receiver/index.ts'
 import { canonicalize, type Json } from '../formats/json/canonical.ts'
 import { isObject } from '../formats/json/fields.ts'
@@ -20,9 +20,9 @@ export function assertReadBacks({ tools = {} }: Pick<GatewayFile, 'tools'>, lock
 }
 
 /**
- * Looks up what became of a release.
+ * Looks up the outcome of a release.
  * @param tools of the gateway's file
- * @returns undefined where the tool has no way, or its answer does not say
+ * @returns undefined where the tool has no `readBack`, or its answer leaves the outcome open
  * @throws Error where the server does not answer, or its tool has changed
  */
 export async function lookUp(
@@ -49,7 +49,7 @@ export async function lookUp(
   const answer = answerIn(await listed.call(way.tool, args))
   if (answer === undefined) return undefined
   if (holds(way.executed, answer)) return { executed: true, result: { readBack: { tool: way.tool, answer } } }
-  // The server may still work on a call that was given up.
+  // The server may still be working on a call that was given up.
   if (isSettled(release) && way.notExecuted !== undefined && holds(way.notExecuted, answer))
     return { executed: false, reason: `${way.tool} says that it did not happen.` }
   return undefined
@@ -57,7 +57,7 @@ export async function lookUp(
 
 const pinnedAs = (name: string, { tools }: Lock) => (Object.hasOwn(tools, name) ? tools[name] : undefined)
 
-/** Its structured content, or the JSON that is its only text. An error says nothing: it may be of the look itself. */
+/** The structured content, or the JSON of the only text. An error proves nothing, because the lookup itself may have failed. */
 function answerIn({ isError, structuredContent, content }: CallToolResult): Json | undefined {
   if (isError === true) return undefined
   if (structuredContent !== undefined) return structuredContent as Json
@@ -70,7 +70,7 @@ function answerIn({ isError, structuredContent, content }: CallToolResult): Json
   }
 }
 
-/** Whether each member that is expected is there with that value. */
+/** Whether the answer has each expected member with the expected value. */
 function holds(expected: Readonly<Record<string, unknown>>, answer: Json): boolean {
   if (!isObject(answer)) return false
   return Object.entries(expected).every(

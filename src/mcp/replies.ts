@@ -1,4 +1,4 @@
-// Replies of tool calls: the upstream's own result unchanged, with the receipt beside it, or what an agent must know instead.
+// Replies to tool calls: the upstream result unchanged with the receipt beside it, or an explanation for the agent.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { AnswerError, type CountersignError } from '../../clients/typescript/src/index.ts'
 import type { Standing } from './calls.ts'
@@ -8,9 +8,9 @@ import { isResult } from './content.ts'
 export const META = 'countersign'
 
 /**
- * The result of a call as it stands.
+ * Makes the reply for the current status of a call.
  * @param url of the service, where the record is
- * @param isStrict whether the client was shown an output schema of the tool: a client then refuses results without structured content that are no errors
+ * @param isStrict whether the client saw an output schema of the tool: it then refuses results without structured content, except errors
  */
 export function replyOf(
   standing: Standing,
@@ -62,7 +62,7 @@ export function replyOf(
   }
 }
 
-/** Why a call says nothing of its outcome: the service could not be asked. */
+/** Explains that the outcome of a call is unknown, because the service could not be asked. */
 export function unreachable(error: CountersignError): string {
   if (error instanceof AnswerError)
     return `The service refused to answer (${error.message}). The same call again goes on with this one, if it was sent.`
@@ -83,7 +83,7 @@ function receiptOf({ record }: Standing & { status: 'completed' | 'failed' }, ur
   return { [`${META}/receipt`]: receipt }
 }
 
-/** What evidence has kept of a result that was handed out before, or by an earlier process. */
+/** The part of a result that evidence has kept, where the result was handed out before, or by an earlier process. */
 function storedResult({ record }: Standing & { status: 'completed' }): CallToolResult {
   const stored = record.executions.at(-1)?.evidence.result
   if (isResult(stored)) return stored

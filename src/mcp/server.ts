@@ -1,4 +1,4 @@
-// The MCP server in front: lists what is pinned, carries calls to the service, and holds a call while it waits for a human.
+// The gateway's MCP server: lists the pinned tools, submits calls to the service, and holds a call while it waits for a human.
 import {
   CLIENT_CAPABILITIES_META_KEY,
   createRequestStateCodec,
@@ -24,40 +24,40 @@ import { BadArguments, canonicalArguments, sha256Hex, type Tool } from './tools.
 import { verifiedReply } from './verifying.ts'
 
 const INVALID_PARAMS = -32_602
-/** For a model: what it cannot learn from the tools, which are those of the server behind. */
+/** Rules that a model cannot learn from the tools, which are those of the upstream server. */
 const INSTRUCTIONS = `Every call of these tools is decided by a policy and leaves a signed record. Some calls wait until a human has approved them: the reply then says where, and nothing has been done yet; do not try another way. Ask for the outcome with countersign_result. Where a reply says that the outcome is not known, do not repeat the call: tell a human.`
-/** A client gives up after 60 seconds without a word. */
+/** A client gives up after 60 seconds without a message. */
 const PROGRESS_EVERY_MS = 5_000
 
-/** Callers whose last call `countersign_verify` knows without its id. */
+/** How many callers can verify their last call with `countersign_verify` without its id. */
 const RECORDED_MAX = 10_000
 
 export interface ServedBy {
-  /** What calls need, opened with the first of them. */
+  /** Opens the gateway with the first call. */
   readonly open: () => Promise<Gateway>
   readonly alias: string
   readonly version: string
-  /** How long a call is held that waits for a human. */
+  /** How long a call that waits for a human is held. */
   readonly holdMs: number
-  /** Whose calls these are. */
+  /** The client that makes the calls. */
   readonly client: ClientOf
-  /** 32 random bytes of this process: what it gave a client to go on with, it takes back from that client alone. */
+  /** 32 random bytes of this process. They bind a `requestState` to the client that received it. */
   readonly stateKey: Uint8Array
 }
 
 type Reply = CallToolResult | InputRequiredResult
 
-/** What a client sends back to go on with a call. */
+/** The content of `requestState`, which a client sends back to continue a call. */
 interface State {
   readonly id: string
-  /** The hash of what was asked: tool, arguments, and the host's id. */
+  /** The hash of the requested call: tool, arguments, and the host's id. */
   readonly asked: string
 }
 
-/** A server for one connection of a client, or for one request of a client that has none. */
+/** A server for one connection of a client, or for one request of a client without a connection. */
 export function gatewayServer(served: ServedBy): Server {
   const { open, alias, version, holdMs, client, stateKey } = served
-  // A state of another process or of another session does not hold: its client then repeats the call, which goes on by itself.
+  // A state of another process or of another session is refused. The client then repeats the call, which continues anyway.
   const codec = createRequestStateCodec<State>({ key: stateKey, bind: () => client.session })
   const server = new Server(
     { name: `countersign-${alias}`, version },
@@ -126,8 +126,8 @@ export function gatewayServer(served: ServedBy): Server {
   }
 
   /**
-   * Waits for the outcome as long as a client does, and says then how the call stands.
-   * @param call.asked in the first round of a call
+   * Waits for the outcome as long as a client does, then replies with the status of the call.
+   * @param call.asked given in the first round of a call
    */
   async function held(
     followed: Followed | Standing,
@@ -148,7 +148,7 @@ export function gatewayServer(served: ServedBy): Server {
     const cancel = () => followed.leave()
     const ended = followed.join()
     const mayBeTask = tool !== undefined && takesTasks(context)
-    // Nobody needs to hold a task. A client that can open addresses is asked that first.
+    // A task need not be held. A client that can open addresses is first asked to open the request.
     if (mayBeTask && (asked === undefined || !canOpen(context)))
       void followed.whenAsked.then(() => timeUp.resolve(followed.standing()))
     if (signal.aborted) cancel()
@@ -171,7 +171,7 @@ export function gatewayServer(served: ServedBy): Server {
     }
   }
 
-  /** Has the client's user open the request's page. What the user answers is no approval: only a signature on that page is. */
+  /** Asks the client's user to open the request's page. The user's answer is no approval: only a signature on that page is. */
   async function askToOpen(
     { id, request, page }: Standing & { status: 'waiting' },
     asked: string,
@@ -184,7 +184,7 @@ export function gatewayServer(served: ServedBy): Server {
     })
   }
 
-  /** Clients of 2025 say at the start what they can, those of 2026 with each request. */
+  /** Clients of the 2025 revisions declare their capabilities at the start, those of 2026 with each request. */
   function canOpen({ mcpReq }: ServerContext): boolean {
     const declared =
       ((mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
@@ -196,8 +196,8 @@ export function gatewayServer(served: ServedBy): Server {
 }
 
 /**
- * The host's own id of a call, by which a repeated call is the same one. Callers by token may choose the same ids, by mistake or to be answered with the
- * result of another: each has ids of its own, which follow from those that it sends.
+ * The host's own id of a call: a repeated call with this id is the same call. Two callers by token may send the same id, by mistake or to get the
+ * result of the other caller, so the id of each is derived from the sent id and the caller.
  * @throws ProtocolError where it is no UUID
  */
 function transactionIdIn({ mcpReq }: ServerContext, { caller, principalId }: ClientOf): string | undefined {
@@ -217,7 +217,7 @@ async function tellProgress(standing: Standing, seconds: number, { mcpReq }: Ser
       ? `Waits for a human, for ${seconds} s: ${standing.page}`
       : `Runs for ${seconds} s`
   const params = { progressToken, progress: seconds, message }
-  // A client that is gone is not told.
+  // A disconnected client gets no progress.
   await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
 }
 

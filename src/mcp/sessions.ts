@@ -11,19 +11,19 @@ import { isObject } from '../formats/json/fields.ts'
 import { clientIn, whenReplied, withObserver, type ClientOf } from './clients.ts'
 import { openEvents, type Events } from './events.ts'
 
-/** A caller that opens sessions and leaves them ends its own oldest ones. */
+/** A caller that opens more sessions ends its own oldest sessions. */
 const SESSIONS_OF_CALLER_MAX = 32
 const SESSIONS_MAX = 1_024
-/** A client that comes later begins anew, as the protocol says. */
+/** A client that comes later begins a new session, as the protocol says. */
 const IDLE_MS = 60 * 60_000
-/** As many events of a session are kept. */
+/** The same number as that of the events that are kept for a session. */
 const UNSENT_MAX = 256
 
 interface Session {
   readonly caller: string
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly events: Events
-  /** By the ids of requests: who is to be told when the reply has gone out, on whichever stream. */
+  /** By the id of a request: the callback for when the reply has been sent, on any stream. */
   readonly unsent: Map<string, () => void>
   usedMs: number
 }
@@ -51,7 +51,7 @@ export function openSessions({
     const id = request.headers.get('mcp-session-id')
     if (id === null && isInitializeRequest(options.parsedBody)) return begun(client, request, options)
     const session = id === null ? undefined : sessions.get(id)
-    // The session of another caller is none.
+    // The session of another caller counts as unknown.
     if (id === null || session?.caller !== client.caller)
       return id === null
         ? problem(400, 'Begin with initialize, and send the header Mcp-Session-Id that it is answered with.')
@@ -74,7 +74,7 @@ export function openSessions({
     })
   }
 
-  /** A stream that goes on where it was cut ends with the reply that it was opened for. */
+  /** Resumes a stream that was cut. Once it is sent, the reply that it was opened for counts as sent. */
   function resumed(
     { transport, events, unsent }: Session,
     request: Request,

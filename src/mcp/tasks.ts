@@ -1,5 +1,5 @@
-// The tasks extension of MCP (io.modelcontextprotocol/tasks, revision 2026-07-28): a call that has not ended is a task for a client that takes tasks.
-// A task is found by the id of its call, so it is there as long as the call is open, and after that as long as the service knows of it.
+// The tasks extension of MCP (io.modelcontextprotocol/tasks, revision 2026-07-28): a call that has not ended is a task for a client that accepts
+// tasks. A task is found by the id of its call, so it exists as long as the call is open, and after that as long as the service knows the call.
 import {
   CLIENT_CAPABILITIES_META_KEY,
   MissingRequiredClientCapabilityError,
@@ -21,13 +21,13 @@ import { META, replyOf, unreachable } from './replies.ts'
 
 export const TASKS = 'io.modelcontextprotocol/tasks'
 const POLL_MS = 5_000
-/** A client may have that many calls that have not ended. */
+/** How many calls that have not ended a client may have. */
 const LISTENED_MAX = 200
-/** Streams on which a client listens at once. */
+/** How many streams a client may listen on at once. */
 const LISTENERS_OF_CALLER_MAX = 32
 const [INVALID_PARAMS, INTERNAL_ERROR] = [-32_602, -32_603]
 
-/** Whether the client has declared with this request that it takes a task instead of a result. */
+/** Whether the client has declared with this request that it accepts a task instead of a result. */
 export function takesTasks({ mcpReq }: ServerContext): boolean {
   const declared = (mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY]
   const extensions = isObject(declared) ? declared['extensions'] : undefined
@@ -41,13 +41,13 @@ function requireTasks(context: ServerContext): void {
     })
 }
 
-/** The members of each task that are the same however it stands. */
+/** The members of a task that do not depend on its status. */
 const taskOf = (id: string, createdAt: string) => ({
   taskId: id,
   createdAt,
-  // As it stands now.
+  // The status is read at this moment.
   lastUpdatedAt: new Date().toISOString(),
-  // The service keeps the record.
+  // No time limit: the service keeps the record.
   ttlMs: null,
   pollIntervalMs: POLL_MS,
 })
@@ -57,7 +57,7 @@ const progressOf = (standing: Standing & { status: 'waiting' | 'running' }) =>
     ? `Waits for a human (action code ${standing.request.actionCode}): ${standing.page}`
     : 'Runs'
 
-/** The reply to a call that becomes a task. It stands in the file of open calls by now. */
+/** The reply to a call that becomes a task. The call is already in the file of open calls. */
 export function taskFor(
   standing: Standing & { status: 'waiting' | 'running' },
   { createdAt }: Followed,
@@ -68,7 +68,7 @@ export function taskFor(
     ...taskOf(id, createdAt),
     status: 'working',
     statusMessage: progressOf(standing),
-    // The SDK knows replies of calls with content alone.
+    // The SDK accepts only replies that have content.
     content: [],
     _meta: { [`${META}/status`]: status, [`${META}/transactionId`]: id },
   }
@@ -102,7 +102,7 @@ export function serveTasks(
     return shown(standing, found.createdAt)
   }
 
-  /** @param createdAt where there is no record, which has the time */
+  /** @param createdAt used where there is no record, which would have the time */
   async function shown(standing: Standing, createdAt: string) {
     const { status, id } = standing
     if (status === 'waiting' || status === 'running')
@@ -115,7 +115,7 @@ export function serveTasks(
     return { ...taskOf(id, intent?.createdAt ?? createdAt), status: 'completed', result }
   }
 
-  /** Acknowledges the tasks that the client has, tells of each when humans have approved it and when it has ended, and ends with the last one. */
+  /** Acknowledges the client's tasks, notifies of each approval by humans and of each end, and ends with the last task. */
   async function listened(taskIds: readonly string[], context: ServerContext) {
     requireTasks(context)
     const { listeners } = await open()
@@ -135,7 +135,7 @@ export function serveTasks(
   async function tellAll(taskIds: readonly string[], context: ServerContext) {
     const { id, signal, notify } = context.mcpReq
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: id }
-    // A client that is gone is not told; it asks by tasks/get.
+    // A disconnected client gets no notification; it asks by tasks/get.
     const tell = (method: string, params: object) =>
       notify({ method, params: { ...params, _meta } }).catch(() => {})
     const found = await Promise.all(taskIds.map(known))
@@ -154,7 +154,7 @@ export function serveTasks(
     return { resultType: 'complete', _meta }
   }
 
-  /** @returns the call, if it has ended since */
+  /** @returns the call, if it ended while it was followed */
   async function follow(
     taskId: string,
     context: ServerContext,
@@ -168,7 +168,7 @@ export function serveTasks(
       }
       void found.whenApproved.then(() => tell(found.standing(), found.createdAt))
       const standing = await found.join()
-      // It was cancelled, but too late: it goes on.
+      // The call was cancelled too late, and continues.
       if (standing.status === 'running' || standing.status === 'waiting') continue
       await tell(standing, found.createdAt)
       return hasEnded(standing) ? found : undefined
@@ -177,7 +177,7 @@ export function serveTasks(
 
   const methods = {
     'tasks/get': told,
-    // No task asks its client for anything: only a signature on the request's page is an approval. Answers to questions that were not asked are left out.
+    // No task asks its client for input: only a signature on the request's page is an approval. So the answers in an update are ignored.
     async 'tasks/update'(taskId: string, context: ServerContext) {
       await find(taskId, context)
       return {}

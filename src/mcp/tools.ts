@@ -1,11 +1,11 @@
-// The tools of an upstream server, and what identifies them: a tool whose description or schema changes is another tool.
+// The tools of an upstream server, and the hash that identifies them: a tool whose description or schema changes is another tool.
 import { createHash } from 'node:crypto'
 import type { Tool } from '@modelcontextprotocol/client'
 import { canonicalize, type Json } from '../formats/json/canonical.ts'
 
 export type { Tool }
 
-/** More than this is refused before anything is sent to the service, whose bodies hold 100 KiB. */
+/** Longer arguments are refused before anything is sent to the service, which accepts bodies of 100 KiB. */
 const ARGUMENTS_BYTES_MAX = 64 * 1024
 
 /** The arguments of a call that cannot be hashed and sent as they are. */
@@ -13,7 +13,7 @@ export class BadArguments extends Error {
   override readonly name = 'BadArguments'
 }
 
-/** What a model may read of a tool. A title, icons and `_meta` are not hashed, so they are not shown either. */
+/** The members of a tool that a model may read. A title, icons and `_meta` are not hashed, so they are not shown either. */
 export function shownOf({ name, description, inputSchema, outputSchema, annotations }: Tool): Tool {
   return {
     name,
@@ -30,7 +30,7 @@ export function shownOf({ name, description, inputSchema, outputSchema, annotati
  */
 export const toolHash = (tool: Tool) => sha256Hex(canonicalize(shownOf(tool) as unknown as Json))
 
-/** Whether the server says that the tool changes nothing. It is believed only where humans approve the policy that says the same. */
+/** Whether the server says that the tool changes nothing. This counts only where humans approve the policy that says the same. */
 export const isReadOnly = ({ annotations }: Tool) => annotations?.readOnlyHint === true
 
 /**
@@ -52,7 +52,7 @@ export function canonicalArguments(given: unknown): { readonly [name: string]: J
   return JSON.parse(text) as { readonly [name: string]: Json }
 }
 
-/** A greater integer may have been another one before it was parsed: the tool would get what nobody asked for. */
+/** Refuses integers beyond 2^53 - 1: parsing may have changed them, and the tool would get a value that the client did not send. */
 function assertExact(value: unknown, path: string): void {
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
     throw new BadArguments(`${path} is beyond 2^53 - 1: send it as a string.`)

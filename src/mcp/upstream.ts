@@ -17,23 +17,23 @@ import type { Tool } from './tools.ts'
 
 export type { CallToolResult }
 
-/** The call was not sent, or the server says that it has not begun it: it did nothing. */
+/** The call was not sent, or the server says that it has not begun the call: nothing happened. */
 export class NotTaken extends Error {
   override readonly name = 'NotTaken'
 }
 
-/** The server says that it does not take such arguments. Some servers say so of a result too, when the tool has acted. */
+/** The server says that it does not take such arguments. Some servers say the same of a result, after the tool has acted. */
 export class ArgumentsRefused extends Error {
   override readonly name = 'ArgumentsRefused'
 }
 
-/** A server as it has answered. */
+/** A server and its list of tools. */
 export interface Listed {
   /** Every tool, as the server describes it now. */
   readonly tools: readonly Tool[]
   /**
-   * Calls a tool of the very server that has listed it, and never of one that was started since.
-   * @throws NotTaken; ArgumentsRefused; any other error leaves it open whether the tool has acted
+   * Calls a tool on the connection that listed it, never on a newer connection.
+   * @throws NotTaken; ArgumentsRefused; any other error leaves open whether the tool has acted
    */
   readonly call: (name: string, args: { readonly [name: string]: Json }) => Promise<CallToolResult>
 }
@@ -41,15 +41,15 @@ export interface Listed {
 export interface Upstream {
   /** @throws Error where the server cannot be reached or does not answer */
   readonly list: () => Promise<Listed>
-  /** The tools that `list` has returned last, unless the server has said since that they changed. */
+  /** The tools that `list` returned last; undefined where the server has announced a change since. */
   readonly known: () => readonly Tool[] | undefined
   readonly close: () => Promise<void>
 }
 
-/** No such method, and HTTP headers that differ from the body: both are found before a tool is called. */
+/** Errors before a tool is called: the method is unknown, or the HTTP headers differ from the body. */
 const NOT_TAKEN = [-32_601, -32_020]
 const INVALID_PARAMS = -32_602
-/** Errors of nothing but an attempt to connect: no byte of a request was sent. `EHOSTUNREACH` may also end a connection that was made. */
+/** Errors that occur only while connecting: no byte of a request was sent. `EHOSTUNREACH` may also end an established connection. */
 const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']
 const STREAM_ENDED = { code: -32_000, message: 'The stream of events ended before the answer.' }
 const LIST_TIMEOUT_MS = 10_000
@@ -57,9 +57,9 @@ const PAGES_MAX = 64
 const LINE_MAX = 8_192
 
 /**
- * @param options.timeoutMs of one call
+ * @param options.timeoutMs the time limit of one call
  * @param options.version of this program, for the server
- * @param options.label stands before each line that a program writes to standard error; left out, it writes there itself
+ * @param options.label stands before each line that a program writes to standard error; without it the program writes there itself
  */
 export function openUpstream(
   config: UpstreamConfig,
@@ -72,7 +72,7 @@ export function openUpstream(
   let connecting: Promise<Connection> | undefined
   let known: readonly Tool[] | undefined
 
-  /** A program is kept while it runs, because it may have a state; one that has ended is started again. */
+  /** A program is kept while it runs, because it may have a state. An ended program is started again. */
   function connected(): Promise<Connection> {
     if (connecting !== undefined) return connecting
     const mine: Promise<Connection> = connect(
@@ -99,7 +99,7 @@ export function openUpstream(
     try {
       known = await toolsOf(connection.client)
     } catch (error) {
-      // A program that hangs, or a session that its server has forgotten, would fail every call to come. What is at work in it may still end.
+      // A program that hangs, or a session that its server has forgotten, would fail every later call. It is kept while calls run that may still end.
       if (connection.running === 0) {
         connection.hasEnded = true
         await connection.client.close().catch(() => {})
@@ -124,7 +124,7 @@ interface Connection {
   readonly client: Client
   /** How many calls have no answer yet. */
   running: number
-  /** Nothing is sent to it any more. */
+  /** Whether the connection has ended: then nothing is sent any more. */
   hasEnded: boolean
 }
 
@@ -149,7 +149,7 @@ async function call(
   if (connection.hasEnded) throw new NotTaken('The server ended before the call was sent.')
   connection.running++
   try {
-    // Not by `callTool`, which would throw away a result that differs from its schema: the effect has happened by then.
+    // Not by `callTool`, which would discard a result that differs from its schema, although the effect has happened.
     return await connection.client.request({ method: 'tools/call', params }, { timeout: timeoutMs })
   } catch (error) {
     if (!ProtocolError.isInstance(error)) throw neverConnected(error) ? new NotTaken(reasonOf(error)) : error
@@ -182,7 +182,7 @@ async function connect(
   return connection
 }
 
-/** `fetch` throws one error for all that goes wrong, with the reason as its cause. */
+/** `fetch` throws the same error for every failure, with the reason as its cause. */
 const causeOf = (error: unknown) => (error as { cause?: NodeJS.ErrnoException }).cause
 const neverConnected = (error: unknown) => NEVER_CONNECTED.includes(causeOf(error)?.code ?? '')
 const reasonOf = (error: unknown) => causeOf(error)?.message ?? String(error)
@@ -194,7 +194,7 @@ function transportOf(config: UpstreamConfig, label: string | undefined) {
       fetch: fetchText,
     })
   const [command = '', ...args] = config.command
-  // Without `env` it gets PATH, HOME and the like, and no key of the gateway.
+  // Without `env` the program gets PATH, HOME and the like, and no key of the gateway.
   const transport = new StdioClientTransport({
     command,
     args,
@@ -202,12 +202,12 @@ function transportOf(config: UpstreamConfig, label: string | undefined) {
     stderr: label === undefined ? 'inherit' : 'pipe',
   })
   if (label !== undefined && transport.stderr !== null) showLines(transport.stderr, label)
-  // The transport has no option for it. `test/mcp/streams.test.ts` fails where a later version reads by another member.
+  // The transport has no option for its buffer. `test/mcp/streams.test.ts` fails where a later version uses another member for it.
   Object.assign(transport, { _readBuffer: new TextBuffer() })
   return transport
 }
 
-/** Shows the lines of a program, each with whose it is, without the colours and movements that it has for a terminal. */
+/** Prints the lines of a program with a label, without the colours and cursor movements that are meant for a terminal. */
 function showLines(stream: Stream, label: string): void {
   const decoder = new StringDecoder('utf8')
   const show = (line: string) =>
@@ -217,21 +217,21 @@ function showLines(stream: Stream, label: string): void {
     const lines = `${rest}${decoder.write(chunk)}`.split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) show(line)
-    // A line without an end is shown in parts, and never kept whole.
+    // A line without an end is printed in parts and never kept whole.
     if (rest.length > LINE_MAX) show(rest)
     if (rest.length > LINE_MAX) rest = ''
   })
   stream.on('end', () => rest !== '' && show(rest))
 }
 
-/** The SDK puts U+FFFD in the place of bytes that are no UTF-8: the agent and the evidence would hold words that the server did not send. */
+/** The SDK replaces bytes that are not UTF-8 by U+FFFD: the agent and the evidence would hold text that the server did not send. */
 const strictDecoder = () => new TextDecoder('utf-8', { fatal: true })
 
-/** The SDK lets a call whose stream of events broke off wait until its time is up. */
+/** Fails a call at once where its event stream breaks off. The SDK would let the call wait until its time limit. */
 class HttpTransport extends StreamableHTTPClientTransport {
   override send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
     const onRequestStreamEnd = () => {
-      // Where the answer has come before the end, this one is of no request and is left out.
+      // If the answer came before the end of the stream, this error belongs to no request and is ignored.
       if ('id' in message && message.id !== undefined)
         this.onmessage?.({ jsonrpc: '2.0', id: message.id, error: STREAM_ENDED })
     }
@@ -239,7 +239,7 @@ class HttpTransport extends StreamableHTTPClientTransport {
   }
 }
 
-/** What a program has written. The transport closes a connection whose bytes are refused here. */
+/** Buffers the output of a program. The transport closes a connection whose bytes are refused here. */
 class TextBuffer extends ReadBuffer {
   readonly #decoder = strictDecoder()
 
@@ -250,7 +250,7 @@ class TextBuffer extends ReadBuffer {
   }
 }
 
-/** Fetches a body that breaks off where its bytes are no UTF-8. */
+/** Fetches, and breaks the body off where its bytes are not UTF-8. */
 const fetchText = (url: string | URL, init?: RequestInit) => fetch(url, init).then(checked)
 
 function checked(response: Response): Response {

@@ -12,7 +12,7 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
 }
 
 /**
- * What the offline verifier says of a record: its ids, and a line for each check.
+ * The offline verifier's report on a record: its ids, and a line for each check.
  * @param keySets the service's answers of GET /.well-known/jwks.json and GET /.well-known/approver-keys.json
  */
 export function verifiedReply(record: TrustRecord, keySets: readonly unknown[]): CallToolResult {

@@ -1,4 +1,4 @@
-// The files that say what a ready receiver does. Secrets stand in the environment: `${ERP_TOKEN}` in a header is that variable.
+// The files that configure a ready receiver. Secrets come from the environment: `${ERP_TOKEN}` in a header is that variable.
 import { Type, type Static, type TSchema } from 'typebox'
 import { readYaml } from '../core/cel/yaml.ts'
 import { shapeOf } from '../core/json/shape.ts'
@@ -16,9 +16,9 @@ const common = {
   /** Origin of the service. */
   service: NonEmptyText,
   port: Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port' }),
-  /** A file; its folder must be there. */
+  /** The journal's file. Its folder must exist. */
   journal: NonEmptyText,
-  /** Origin of the registered endpoint, where a proxy stands in front. */
+  /** Origin of the registered endpoint, if a proxy stands in front. */
   audience: Type.Optional(NonEmptyText),
 }
 
@@ -27,7 +27,7 @@ const Statuses = Type.Array(Type.Integer({ minimum: 200, maximum: 599, descripti
   description: 'a list of HTTP statuses',
 })
 const Headers = Type.Optional(Type.Record(Type.String(), NonEmptyText, { description: 'an object of texts' }))
-/** Members of the answer that become evidence; all of them where left out. */
+/** Members of the answer that become evidence. Default: all of them. */
 const Keep = Type.Optional(Type.Array(NonEmptyText, { description: 'a list of names' }))
 const TimeoutSeconds = Type.Optional(
   Type.Number({ exclusiveMinimum: 0, maximum: 110, description: 'a number of seconds, at most 110' }),
@@ -42,9 +42,9 @@ const HttpReceiver = closed({
     headers: Headers,
     body: Type.Optional(Type.Unknown()),
     timeoutSeconds: TimeoutSeconds,
-    /** The effect happened. */
+    /** Statuses that mean that the effect happened. */
     executed: Statuses,
-    /** It certainly did not. Any other status leaves it open. */
+    /** Statuses that mean that it certainly did not happen. Any other status leaves the outcome open. */
     notExecuted: Type.Optional(Statuses),
     keep: Keep,
   }),
@@ -68,7 +68,7 @@ const StripeReceiver = closed({
     }),
     { minItems: 1, description: 'a list of capabilities' },
   ),
-  /** Instead of Stripe's own, for a trial: `http://127.0.0.1:12111`. */
+  /** An address instead of Stripe's own, for a trial: `http://127.0.0.1:12111`. */
   api: Type.Optional(NonEmptyText),
 })
 export type StripeReceiver = Static<typeof StripeReceiver>
@@ -83,7 +83,7 @@ function readConfig<Schema extends TSchema>(file: string, schema: Schema): Stati
 export const readStripeReceiver = (file: string): StripeReceiver => readConfig(file, StripeReceiver)
 
 /**
- * @param env where the secrets stand
+ * @param env holds the secrets
  * @throws Error with a sentence that names the file and the member
  */
 export function readHttpReceiver(file: string, env: NodeJS.ProcessEnv): HttpReceiver {
@@ -101,7 +101,7 @@ export function readHttpReceiver(file: string, env: NodeJS.ProcessEnv): HttpRece
           if (!secret) throw wrong(`${member}.${name}`, `needs the variable ${variable}, which is not set`)
           return secret
         })
-        // What a secret holds is no template.
+        // The content of a secret is no template.
         checked(`${member}.${name}`, text.replaceAll(/\$\{\w+\}/g, ''))
         return [name, filled]
       }),

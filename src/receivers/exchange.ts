@@ -1,4 +1,4 @@
-// One HTTP exchange of a receiver with the system behind it, over a connection of its own: whether a request can have been seen is then certain.
+// One HTTP exchange of a receiver with the system behind it, over a new connection, so that it is certain whether a request can have been seen.
 import { request as overHttp, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as overHttps } from 'node:https'
 
@@ -9,9 +9,9 @@ interface Sent {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined for none. */
+  /** Undefined for a request without a body. */
   readonly body?: string | undefined
-  /** For the whole exchange. */
+  /** The time limit for the whole exchange. */
   readonly timeoutMs: number
 }
 
@@ -23,8 +23,8 @@ interface Answered {
 const ANSWER_BYTES_MAX = 1024 * 1024
 
 /**
- * Redirects are answers, and are not followed.
- * @throws NeverConnected; any other error leaves it open whether the system has seen the request
+ * Sends one request. A redirect is an answer, and is not followed.
+ * @throws NeverConnected; any other error leaves open whether the system has seen the request
  */
 export function exchange({ method, url, headers, body, timeoutMs }: Sent): Promise<Answered> {
   return new Promise((resolve, reject) => {

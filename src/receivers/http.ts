@@ -1,4 +1,4 @@
-// A ready receiver for an API within the house: a release becomes one request, made by a file.
+// A ready receiver for an in-house API: a release becomes one request, which a file describes.
 import { Refused, type Outcome, type Release } from '../../clients/typescript/src/receiver/index.ts'
 import type { Json } from '../formats/json/canonical.ts'
 import { isObject } from '../formats/json/fields.ts'
@@ -12,7 +12,7 @@ const TIMEOUT_SECONDS = 30
 const TEXT_CHARACTERS_MAX = 500
 const DEPTH_MAX = 60
 
-/** What a file says, as a receiver's `act` and `readBack`. */
+/** A receiver's `act` and `readBack`, made from a file. */
 export function httpEffect({ request, readBack }: Pick<HttpReceiver, 'request' | 'readBack'>) {
   const timeoutMs = (request.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000
 
@@ -72,7 +72,7 @@ function filledHeaders(
   )
 }
 
-/** JSON with one reading, else the beginning of the text. */
+/** The answer as JSON if it has one reading, else the beginning of its text. */
 function saidBy(body: Buffer): Json {
   const text = body.toString('utf8')
   try {

@@ -56,7 +56,7 @@ async function run(
   await new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, resolve)
   })
-  // What runs is answered first.
+  // Running releases are answered first.
   await listening.close()
   journal.close()
 }

@@ -8,7 +8,7 @@ import type { StripeReceiver } from './config.ts'
 
 type StripeCapability = StripeReceiver['capabilities'][number]
 
-/** What of a release's parameters Stripe is sent. Another one stops the release: what a human signed must not be left out of what happens. */
+/** The parameters of a release that are sent to Stripe. Any other parameter stops the release: the effect must include all that a human signed. */
 const PARAMETERS: Readonly<Record<StripeCapability, readonly string[]>> = {
   'stripe:payment-intent': [
     'amount',
@@ -42,7 +42,7 @@ interface Made {
 export function stripeEffect(secretKey: string, api?: string) {
   const elsewhere = api === undefined ? undefined : new URL(api)
   const stripe = new Stripe(secretKey, {
-    // What a refusal means is certain for a first attempt alone. After another failure Stripe is asked.
+    // A refusal is certain only on the first attempt. After another failure Stripe is asked.
     maxNetworkRetries: 0,
     timeout: TIMEOUT_MS,
     telemetry: false,
@@ -106,7 +106,7 @@ export function stripeEffect(secretKey: string, api?: string) {
 
 const evidenceOf = ({ id, status }: Made): Json => ({ id, status })
 
-/** Stripe has made it, and no money moves by it: a payout that failed, a payment whose card was declined. */
+/** Whether Stripe has made the object, but no money moves: a failed payout, or a payment whose card was declined. */
 function isUndone({ status }: Made, { capability, parameters }: Release): boolean {
   if (status === 'failed' || status === 'canceled') return true
   return (
@@ -116,10 +116,10 @@ function isUndone({ status }: Made, { capability, parameters }: Release): boolea
   )
 }
 
-/** Nothing can have connected. */
+/** Error codes that mean that no connection was made. */
 const NOT_CONNECTED: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 
-/** Stripe refused, declined the card, or was not reached. A conflict of idempotency keys, a limit and errors of its own leave open what happened. */
+/** Whether Stripe refused, declined the card, or was not reached. Idempotency conflicts, limits and Stripe's own errors leave the outcome open. */
 function isRefusal(error: unknown): error is Error {
   if (error instanceof Stripe.errors.StripeConnectionError)
     return NOT_CONNECTED.has((error.detail as { code?: string } | undefined)?.code)

@@ -1,4 +1,4 @@
-// What of a release goes into a request: `{parameters.orderId}` in a text is that member. Nothing else of a release leaves the receiver.
+// Fills members of a release into a request: `{parameters.orderId}` in a text is that member. Nothing else of a release leaves the receiver.
 import { Refused, type Release } from '../../clients/typescript/src/receiver/index.ts'
 import type { Json } from '../formats/json/canonical.ts'
 import { memberAt } from '../formats/json/fields.ts'
@@ -8,7 +8,7 @@ const NAME =
   /^(?:authorizationId|businessTransactionId|capability|target|issuedAt|policy\.(?:name|version)|parameters(?:\.[^.{}?]+)+)(\?)?$/
 
 /**
- * Why a text is no template, as a sentence without its subject; undefined for one that is.
+ * The reason why a text is no template, as a sentence without its subject; undefined for a template.
  * @param isWhole whether the text stands for a member of a body, which may be left out
  */
 export function problemOfTemplate(text: string, isWhole: boolean): string | undefined {
@@ -29,7 +29,7 @@ function memberOf(release: Release, name: string): Json | undefined {
   return value
 }
 
-/** A text with the release's members in it; of numbers and booleans, their JSON. */
+/** Fills the release's members into a text. Numbers and booleans are written as JSON. */
 export function filledText(template: string, release: Release, encoded = (text: string) => text): string {
   return template.replaceAll(PLACEHOLDER, (_, name: string) => {
     const value = memberOf(release, name)
@@ -38,18 +38,18 @@ export function filledText(template: string, release: Release, encoded = (text: 
   })
 }
 
-/** @param template its scheme and host hold no members: a release does not choose where it goes */
+/** @param template its scheme and host hold no members: a release must not choose its destination */
 export function filledUrl(template: string, release: Release): URL {
   return new URL(
     filledText(template, release, (text) => {
-      // A URL would take them for steps to other folders, encoded or not.
+      // In a URL these would be steps to other folders, encoded or not.
       if (['', '.', '..'].includes(text)) throw new Refused(`"${text}" cannot stand in an address.`)
       return encodeURIComponent(text)
     }),
   )
 }
 
-/** A body. A text that is one placeholder alone is that member, with its type; with `?` it is left out where the release lacks it. */
+/** Fills a body. A text that is only one placeholder becomes that member, with its type; with `?` it is left out where the release lacks it. */
 export function filledBody(template: Json, release: Release): Json | undefined {
   if (typeof template === 'string') {
     const [, name] = /^\{([^{}]*)\}$/.exec(template) ?? []

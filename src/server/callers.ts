@@ -1,4 +1,4 @@
-// Callers authenticate by a bearer key, compared by its SHA-256 in constant time with every one in effect (interface §5).
+// Callers authenticate by a bearer key, compared by its SHA-256 in constant time with every key in effect (interface §5).
 import { timingSafeEqual } from 'node:crypto'
 import { callerKeys, type CallerKey } from '../core/callers/caller-keys.ts'
 import type { Caller } from '../formats/people/caller.ts'
@@ -15,11 +15,11 @@ export interface Callers {
   readonly configured: readonly Caller[]
   readonly authenticate: Authenticate
   readonly inEffect: () => readonly CallerKey[]
-  /** Whether a key that has authenticated would do so now. */
+  /** Whether a key that authenticated earlier is still in effect. */
   readonly isInEffect: (index: number) => boolean
-  /** Entries of the configuration that governance keeps out of effect, or whose step-up key somebody else has, and names that are taken for others. */
+  /** Configured entries that governance keeps out of effect or that share a step-up key with another name, and names that look like others. */
   readonly warnings: () => readonly string[]
-  /** Puts in effect what governance says of keys from now on. */
+  /** Applies a new state of governance to the keys. */
   readonly replace: (authority: Governed) => void
 }
 
@@ -27,8 +27,8 @@ type Governed = Pick<AuthorityState, 'callerKeys' | 'approvers'>
 
 /**
  * @param configured the entries of SERVICE_API_KEYS
- * @param authority what governance says of keys
- * @param options.source what the configured ones are read from
+ * @param authority the state of governance: callers' keys and approvers
+ * @param options.source the variable or file that holds the configured entries
  */
 export function openCallers(
   configured: readonly Caller[],
@@ -49,7 +49,7 @@ export function openCallers(
       const rawKey = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1]
       if (rawKey === undefined) return undefined
       const presented = sha256(rawKey)
-      // All of them, also after a match: the time taken tells nothing about which key was nearest.
+      // All keys are compared, also after a match: the time taken reveals nothing about which key was nearest.
       let found: KnownKey | undefined
       for (const candidate of known.all) if (timingSafeEqual(candidate.keyHash, presented)) found = candidate
       return found === undefined || isOver(found) ? undefined : found.key
@@ -76,7 +76,7 @@ export function openCallers(
   }
 }
 
-/** Entries whose step-up key is an approver's of a name that no entry links. That of another caller keeps an entry out of effect. */
+/** Entries whose step-up key belongs to an approver of another, unlinked name. A step-up key of another caller keeps an entry out of effect. */
 function sharedKeys(configured: readonly Caller[], { approvers }: Governed) {
   const standing = [...configured.map(namingOfCaller), ...approvers.map(namingOfApprover)]
   return configured.flatMap((caller, index) => {
@@ -85,7 +85,7 @@ function sharedKeys(configured: readonly Caller[], { approvers }: Governed) {
   })
 }
 
-/** `GET /ready` is read often, and a key may have 64 principals. */
+/** Bounds the warnings of `GET /ready`, which is read often: a key may have 64 principals. */
 const NAMES_SHOWN_MAX = 10
 
 function nameWarnings({ inEffect, unclear }: ReturnType<typeof callerKeys>): string[] {

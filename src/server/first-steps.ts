@@ -1,5 +1,5 @@
-// A start prints for its reader where the pages are and, of an embedded one, the local caller's key, once, and a line to
-// paste; later, what became of that key (decisions §1 "Embedded start").
+// The text that a start prints: the addresses of the pages. The first embedded start adds the local caller's key and a command
+// to paste; later starts say what to do if that key is lost (decisions §1 "Embedded start").
 import { randomUUID } from 'node:crypto'
 import { CONSOLE } from './pages/home.ts'
 import { pages } from './pages/pages.ts'

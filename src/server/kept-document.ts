@@ -1,5 +1,5 @@
-// Documents that every client gets alike: pages, their scripts, the OpenAPI document, key sets. Each is made once, and hashed and
-// compressed once in each coding, so that a reply costs the main thread what its socket takes and no more.
+// Documents that are the same for every client: pages, their scripts, the OpenAPI document, key sets. Each is made once, and hashed and
+// compressed once in each coding, so that a reply costs the main thread only the write to its socket.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { failures, type Failure } from '../core/errors/errors.ts'
@@ -17,17 +17,17 @@ export interface KeptDocument {
 
 /**
  * Quality 5 of 11: the largest document (1.7 MB) takes 31 ms of a pool thread and shrinks to 405 KB, at 11 two seconds and 359 KB. That is
- * little enough for the first request to wait for, so neither the start nor a build has to compress what may never be asked for.
+ * short enough for the first request to wait, so neither the start nor a build has to compress documents that may never be requested.
  */
 const compress: Readonly<Record<Exclude<Coding, 'identity'>, (bytes: Uint8Array) => Promise<Uint8Array>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: promisify(gzip),
 }
 
-/** By the document, so that they go with it. */
+/** Answers by their document, so that they are freed with it. */
 const answers = new WeakMap<KeptDocument, Map<Coding, Promise<Answer>>>()
 
-/** Answers the document in the coding that the client likes best. The work is done by the first request of each coding. */
+/** Answers the document in the coding that the client prefers. The first request of each coding does the work. */
 export function answerKept(
   document: KeptDocument,
   { header }: { readonly header: Head['header'] },
@@ -38,7 +38,7 @@ export function answerKept(
   let answer = ofDocument.get(coding)
   if (answer === undefined) {
     ofDocument.set(coding, (answer = encoded(document, coding)))
-    // The next request tries again: what failed once, such as for want of memory, may succeed.
+    // The next request tries again: a failure may be temporary, such as a lack of memory.
     answer.catch(() => ofDocument.delete(coding))
   }
   return answer
@@ -62,7 +62,7 @@ async function encoded({ headers, body, cache }: KeptDocument, coding: Coding): 
 
 /**
  * @param read reads the document of a name; undefined: there is none
- * @returns what answers documents by their names. Each is read at its first request, then kept
+ * @returns a function that answers documents by name. Each is read at its first request, then kept
  */
 export function keepDocuments(
   read: (name: string) => KeptDocument | undefined,
@@ -76,7 +76,7 @@ export function keepDocuments(
   }
 }
 
-/** @returns a function that makes something once for each object that it is made of */
+/** @returns a function that makes a value once for each source object */
 export function onceFor<Source extends object, Made>(
   make: (source: Source) => Made,
 ): (source: Source) => Made {

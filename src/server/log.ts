@@ -4,7 +4,7 @@ import { pino, type Logger } from 'pino'
 
 export interface Log {
   readonly logger: Logger
-  /** Writes what is buffered; the last thing before the process ends. */
+  /** Writes the buffered lines, as the last step before the process ends. */
   readonly flush: () => void
 }
 
@@ -15,11 +15,11 @@ const BUFFER_BYTES = 4096
 const FLUSH_MS = 100
 /** The bytes that may wait for a reader that does not keep up; beyond them lines are lost. */
 const WAITING_BYTES_MAX = 1024 * 1024
-/** How long such a reader is waited for at the end. */
+/** How long the end waits for such a reader. */
 const LAST_FLUSH_MS = 1_000
 
 /**
- * Not pino's own destination: its flushSync(), which a fatal line calls too, waits for the disk, and once whoever read our output
+ * Not pino's own destination: its flushSync(), which a fatal line calls too, waits for the disk, and once the reader of our output
  * is gone (`| head`) it tries again for ever, with the thread asleep (sonic-boom 4.2).
  */
 export function openLog(level: string): Log {

@@ -24,7 +24,7 @@ const NPM_LOOK_MS = 1_000
 export async function main(env: Readonly<Record<string, string | undefined>>): Promise<number> {
   const config = configOrProblems(env)
   if (config === undefined) return 1
-  // A reader of what we say may go away (`| head`): that ends no service.
+  // The reader of our output may go away (`| head`), which must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const log = openLog(config.logLevel)
   const signal = stopSignal(env)
@@ -36,7 +36,7 @@ export async function main(env: Readonly<Record<string, string | undefined>>): P
     if (!signal.aborted) await once(signal, 'abort')
   } catch (error) {
     if (!signal.aborted) {
-      // A sentence for the person who started it by hand, and the same sentence for readers of the log.
+      // The person who started the service by hand and the readers of the log get the same sentence.
       const { message, stack } = error instanceof Error ? error : { message: String(error) }
       process.stderr.write(`countersign: ${message}\n`)
       log.logger.fatal({ reason: message }, 'cannot start')
@@ -69,8 +69,8 @@ function configOrProblems(env: Readonly<Record<string, string | undefined>>): Co
 }
 
 /**
- * Aborted by the first signal, whose name is the reason. A later one changes nothing: the drain is not cut short. A terminal that is closed
- * sends SIGHUP. npm passes most signals on; where it is killed, its end stands in for them.
+ * Aborted by the first signal, whose name is the reason. A later signal changes nothing: the drain is not cut short. A closed terminal
+ * sends SIGHUP. npm passes most signals on; where npm is killed, its end counts as a signal.
  */
 function stopSignal(env: Readonly<Record<string, string | undefined>>): AbortSignal {
   const controller = new AbortController()
@@ -82,7 +82,7 @@ function stopSignal(env: Readonly<Record<string, string | undefined>>): AbortSig
   return controller.signal
 }
 
-/** A signal during the start ends it after the step at hand; what has been started is then stopped like after any other. */
+/** A signal during the start ends it after the current step; the steps before are then undone as after any other signal. */
 async function start(starting: Starting): Promise<void> {
   const { config, logger, signal } = starting
   if (config.authDisabled)
@@ -99,7 +99,7 @@ async function start(starting: Starting): Promise<void> {
   signal.throwIfAborted()
   const threads = await startThreads(starting, data)
   signal.throwIfAborted()
-  // Asked for each request, and known once the port is.
+  // Read at each request, and known once the port is known.
   let origin = consoleOriginOf(config, config.port)
   const consoleOrigin = () => origin
   const { warnings, jobPool, ...jobs } = await startJobs(starting, data, threads, consoleOrigin)
@@ -131,7 +131,7 @@ function firstStepsText(url: string, { firstKey, callersFile }: OpenedDatabase):
   return callersFile === undefined ? readyText(url) : laterStartText(url, callersFile)
 }
 
-/** The console has a host of its own. The embedded service has one on this machine, where browsers allow passkeys by the name alone. */
+/** The console has a host of its own. The embedded service has it at localhost, the only name of this machine for which browsers allow passkeys. */
 function consoleOriginOf(config: Config, port: number): string | undefined {
   const given = config.consoleOrigin ?? (hasLocalConsole(config) ? 'http://localhost:0' : undefined)
   if (given === undefined || new URL(given).port !== '0') return given

@@ -1,4 +1,4 @@
-// A route: what the front end does with it, its OpenAPI operation and its handler.
+// A route: how the front end treats it, its OpenAPI operation and its handler.
 import type { Caller } from '../formats/people/caller.ts'
 import type { VerifiedToken } from '../core/callers/caller-keys.ts'
 import type { Config } from '../core/config/config.ts'
@@ -25,7 +25,7 @@ export interface RouteRequest {
   readonly callerIndex: number
   /** Set where the caller authenticated by a token. */
   readonly token?: VerifiedToken | undefined
-  /** Queues and budgets are shared out by it: the callerId, or the address of a client without a key. */
+  /** The name by which queues and budgets are shared out: the callerId, or the address of a client without a key. */
   readonly client: string
   /** Empty unless the route takes a body. */
   readonly body: Uint8Array
@@ -43,21 +43,21 @@ interface RouteRow extends OpenApiOperation {
   readonly alsoAt?: string
   /** Its last parameter takes the rest of the path, slashes included. */
   readonly tail?: true
-  /** Needs no credential (interface §5.2), or the configuration says whether it does: then the handler refuses. */
+  /** `true`: needs no credential (interface §5.2). `'configured'`: the configuration decides, and the handler refuses. */
   readonly open?: true | 'configured'
   /** For humans only: other callers get the 403 of interface §4.6 before a body is read. */
   readonly human?: true
   /** Shows everybody's evidence: for humans and auditors (`readsEverything`). Other callers get the same 403. */
   readonly readers?: true
-  /** Stores something for any caller but those whose key only reads: they get 403 before a body is read. */
+  /** Stores something, so callers whose key only reads get 403 before a body is read. */
   readonly appends?: true
-  /** Whether a console session may post: it changes nothing, its body carries a human's signature, or it only takes a request back. */
+  /** Whether a console session may post: the request changes nothing, carries a human's signature, or only takes a request back. */
   readonly session?: true
   /** In place of MAX_BODY_BYTES. */
   readonly bodyBytesMax?: number
   /** Whether this configuration serves the path. Where it does not, the path is answered 404 like an unknown one. */
   readonly mounted?: (params: PathParams, config: Config) => boolean
-  /** Replaces the params by what a thread needs of path and headers, or refuses before the body is read. */
+  /** Replaces the params by the data that a thread needs from path and headers, or refuses before the body is read. */
   readonly fromHead?: (
     params: PathParams,
     head: Pick<Head, 'header' | 'headers'>,
@@ -70,7 +70,7 @@ interface RouteRow extends OpenApiOperation {
   readonly handle: Handler
 }
 
-/** How one client's use of a route is bounded. No route goes without: the compiler asks for one of the two. */
+/** The bounds of one client's use of a route. Every route has one: the compiler asks for `limit` or `cost`. */
 type Bounds =
   | {
       /** The rate limit that counts its requests. */
@@ -89,7 +89,7 @@ export const openGet = { method: 'GET', open: true, limit: 'public', cost: 'comp
 /** The start of a row that reads. */
 export const get = { method: 'GET', cost: 'compute' } as const
 
-/** The start of a row that shows what humans decide about: a human who has read much else can still decide. */
+/** The start of a row that humans read to decide: its budget is separate, so a human who has read much else can still decide. */
 export const governingGet = { method: 'GET', cost: 'administration' } as const
 
 /** The start of a row that takes a body: its `body` says which. */

@@ -28,7 +28,7 @@ export interface OpenApiTexts {
 /** Reads of stored evidence. */
 export interface Reading {
   readonly config: Config
-  /** For the handlers' reads; of a GET, the share of its client (`http/gates/reads.ts`). The worker threads have their own connections. */
+  /** For the handlers' reads; for a GET, the share of its client (`http/gates/reads.ts`). The worker threads have their own connections. */
   readonly pool: Reads
   /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
   readonly exportPool: pg.Pool
@@ -58,23 +58,23 @@ export interface People {
   readonly authority: AuthorityWatch
 }
 
-/** Replies that wait until there is something to say. */
+/** The parts by which replies wait for changes. */
 export interface Waits {
-  /** Wakes those who wait for events. */
+  /** Wakes the requests that wait for events. */
   readonly eventWatch: EventWatch
-  /** Wakes those who wait for an approval request to change. */
+  /** Wakes the requests that wait for an approval request to change. */
   readonly approvalRequestWatch: ApprovalRequestWatch
   /** True from the first stop signal on. */
   readonly stopping: () => boolean
 }
 
-/** How this instance is. */
+/** The condition of this instance. */
 export interface Condition extends Pick<Reading, 'config'>, Pick<Waits, 'stopping'> {
-  /** Whether executions can be stored, asked by a connection of its own: GET /ready must not wait behind other reads. */
+  /** Whether executions can be stored, checked over a connection of its own: GET /ready must not wait behind other reads. */
   readonly whyUnusable: ReturnType<typeof openUsable>
-  /** Why nothing is executed any more, if so. */
+  /** The fault for which nothing is executed any more, if there is one. */
   readonly evidenceFaults: EvidenceFaults
-  /** @returns a clause that says which of the keys that sign is revoked; undefined while all are in effect */
+  /** @returns a clause that names the signing key that is revoked; undefined while all are in effect */
   readonly revokedSigner: () => string | undefined
   /** Problems that an operator should look at, shown by GET /ready. */
   readonly warnings: () => readonly string[]
@@ -82,7 +82,7 @@ export interface Condition extends Pick<Reading, 'config'>, Pick<Waits, 'stoppin
   readonly overload: () => string | undefined
 }
 
-/** Everything: a handler takes the part that its signature names. */
+/** All parts: a handler takes those that its signature names. */
 export interface Service extends Logs, People, Waits, Condition {
   readonly dispatcher: Dispatcher
   readonly keys: PublishedKeys

@@ -1,4 +1,4 @@
-// Whether executions can be stored, and if not, why: what GET /ready asks of the database (interface §4.1).
+// Checks whether executions can be stored, and if not, why: GET /ready asks the database (interface §4.1).
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { EvidenceFault } from '../core/threads/evidence-fault.ts'
@@ -11,10 +11,10 @@ import { inTransaction } from '../store/postgres/transaction.ts'
 /** Spills this many small rows to the disk: about 70 kB. A count of rows in the tables would come from memory. */
 const SPILLED_ROWS = 5_000
 
-/** Each is the shard of a random id: with half of the nodes away, one check in 65,536 finds none of the others. */
+/** Each attempt probes the shard of a random id: with half of the nodes away, one check in 65,536 finds none of the others. */
 const SHARDS_PROBED_MAX = 16
 
-/** Commits of ours that a synchronous standby has yet to confirm, and takes longer over than any healthy one. */
+/** Our commits that a synchronous standby has yet to confirm, after longer than any healthy standby takes. */
 const COMMITS_HELD = `
   SELECT count(*) > 0 AS held FROM pg_stat_activity
   WHERE wait_event = 'SyncRep' AND datname = current_database() AND state_change < now() - interval '2 seconds'`
@@ -28,8 +28,8 @@ interface Unusable {
 }
 
 /**
- * Shares checks between those who ask at the same time, so that many of them cannot make a balancer wait. Each gets the result of a check that
- * began after it asked.
+ * Shares checks among concurrent requests, so that many of them cannot make a load balancer wait. Each request gets the result of a check that
+ * began after it came.
  *
  * @param pool of one connection
  * @returns a function that resolves to undefined where executions can be stored
@@ -63,7 +63,7 @@ export async function whyUnusable(pool: Pool): Promise<Unusable | undefined> {
 async function check(sql: Sql): Promise<void> {
   const id = randomUUID()
   await checkReleasable(sql, id)
-  // A table that Citus distributes: this asks one of its nodes.
+  // Citus distributes this table, so the query asks one of its nodes.
   await readFirstWord(sql, id)
   const { rows } = await sql.query<{ held: boolean }>(COMMITS_HELD)
   if (rows[0]?.held === true) throw new Error('commits wait for the synchronous standby')
@@ -72,7 +72,7 @@ async function check(sql: Sql): Promise<void> {
   await sql.query(`SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`)
 }
 
-/** By SQLSTATE or by the system's error code; the first that fits. */
+/** Reasons by SQLSTATE or by the system's error code; the first that fits counts. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^53300$/, 'it has too many connections'],
   [/^(53100|ENOSPC)$/, 'its disk is full'],
@@ -101,7 +101,7 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/not writable/, 'its execution-intents table may not be written by this role'],
 ]
 
-/** A refused store has the first reason that fits. */
+/** The reasons of a refused store; the first that fits counts. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [/^XX00[12]$/, 'a page of it is damaged'],
   [/^XX/, 'its server reports an internal error'],
@@ -124,7 +124,7 @@ export function whyNotAdmitting(fault: EvidenceFault): string {
 }
 
 function whyOf(error: unknown): string {
-  // A name with several addresses has a reason for each.
+  // A host name with several addresses has an error for each.
   if (error instanceof AggregateError) return whyOf(error.errors[0])
   if (!(error instanceof Error)) return UNKNOWN
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

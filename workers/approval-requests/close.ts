@@ -1,4 +1,4 @@
-// POST /approval-requests/{id}/decline and /withdraw: an approver says no, or the caller takes the question back. Both are final.
+// POST /approval-requests/{id}/decline and /withdraw: an approver declines a request, or its caller withdraws it. Both are final.
 import { randomUUID } from 'node:crypto'
 import { approvalRequestClose } from '../../src/formats/artifacts/approval-request.ts'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
@@ -44,7 +44,7 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
   if (found === null) return failures.approvalRequestNotFound()
   return allOrNothing(pool, async (sql) => {
     const content = JSON.parse(found.body) as ApprovalRequestContent
-    // In this order everywhere: executions take the first, deliveries of approvals the second.
+    // In this order everywhere: executions take the first lock, deliveries of approvals the second.
     await lockForClosing(sql, content)
     await lockApprovalRequest(sql, found.requestHash)
     const refused =

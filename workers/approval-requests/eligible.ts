@@ -1,4 +1,4 @@
-// Who may decide on an approval request by a text alone: decline it, or write a note on it.
+// Whether a caller may decide on an approval request by a text alone: decline it, or write a note on it.
 import { maySign, whoMaySign } from '../../src/core/approval-requests/signers.ts'
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import { isBehind, type Persons } from '../../src/formats/people/persons.ts'
@@ -9,7 +9,7 @@ import type { ScopedCaller } from '../in-flight.ts'
 
 /**
  * Whether the caller is an approver who could sign the request, whether or not they have signed.
- * @returns undefined where they are; otherwise what they lack
+ * @returns undefined where they are; otherwise the condition that they do not meet
  */
 export async function ineligible(
   { approverId }: ScopedCaller,
@@ -31,7 +31,7 @@ export async function ineligible(
   )
 }
 
-/** Why nothing can be said to a request any more; undefined while it is open. */
+/** Why a request can be neither declined nor annotated any more; undefined while it is open. */
 export function notOpen(request: StandingRequest | null): Failure | undefined {
   if (request?.status === 'PENDING' || request?.status === 'APPROVED') return undefined
   return failures.conflict(`The approval request is ${request?.status} already.`)

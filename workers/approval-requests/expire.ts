@@ -1,4 +1,5 @@
-// Tells of approval requests whose time is over, or whose policy version was retired: by the sweep, because no request does it. That they do not count any more needs no sweep.
+// Tells the audit of approval requests whose time is over, or whose policy version was retired. The sweep does it, because no HTTP request does. They
+// stop counting without any sweep.
 import { expireApprovalRequests, type ExpiredRequest } from '../../src/store/tables/approval-requests.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
@@ -21,7 +22,7 @@ export async function expireOverdue(
     })
 }
 
-/** Undefined for what was changed in the database until it is no request: it has expired all the same. */
+/** Undefined where the text was changed in the database and is no request any more: the request has expired all the same. */
 function capabilityOf(body: string): string | undefined {
   try {
     return (JSON.parse(body) as { capability: string }).capability

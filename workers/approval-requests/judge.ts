@@ -19,7 +19,7 @@ import {
 export interface Approvable {
   readonly transaction: BusinessTransactionInput
   readonly policyContentHash: string
-  /** Of those that the policy verifies by approvals, the signals that it needs. */
+  /** The signals that it needs, of those that the policy verifies by approvals. */
   readonly needed: readonly ApprovalSignal[]
   /** When approvers are told of it again. */
   readonly ask: Ask
@@ -28,8 +28,8 @@ export interface Approvable {
 /**
  * @param posted of any shape: a BusinessTransaction as POST /execute takes it
  * @param path of `posted` in the body, for messages
- * @returns what POST /execute would answer a body that is wrong or outside of the caller's scope, but 400 where that is a bare 500; 409
- *   where no approval would help
+ * @returns the answer of POST /execute to a body that is wrong or outside the caller's scope, but 400 in place of its bare 500; 409 where no
+ *   approval would help
  */
 export function judge(
   posted: unknown,
@@ -86,14 +86,14 @@ export function judge(
   }
 }
 
-/** Limits as the first execution of all finds them: what they are at the execution is known then. */
+/** Limits as the very first execution finds them: their values at the execution are not known yet. */
 function nothingBefore({ verify }: CompiledPolicy): Record<string, number> {
   return Object.fromEntries(verify.flatMap(({ signal, by }) => (by === 'history' ? [[signal, 0]] : [])))
 }
 
 /**
  * The signals that take the fewest approvals to let it through: those that it declares and, of the signals that it leaves out, the cheapest set
- * with which the rules approve; all of them where none is known to.
+ * with which the rules approve; all of them where no such set is known.
  */
 function fewest(
   approvals: readonly ApprovalSignal[],
@@ -107,7 +107,7 @@ function fewest(
   return [...declared, ...leftOut.filter(({ signal }) => granted[signal] === true)]
 }
 
-/** As a decision states it, a reason may begin in lower case. */
+/** Begins with a capital letter: a decision may state its reason in lower case. */
 function sentence(reason: string): string {
   return reason.charAt(0).toUpperCase() + reason.slice(1)
 }

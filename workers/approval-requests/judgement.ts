@@ -1,5 +1,5 @@
 // GET /approval-requests/{id}/judgement: the decision that the requester would get now, with the approvals that its request asks for taken as
-// given. The limits of a policy count what the requester did, so nobody else's evaluation has their values.
+// given. The limits of a policy count the requester's executions, so no other caller's evaluation has their values.
 import { randomUUID } from 'node:crypto'
 import { grantsOf, quorumOf } from '../../src/core/approval-requests/grants.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
@@ -31,7 +31,7 @@ export async function judgeRequest(request: WorkerRequest, thread: ThreadContext
   return { body: JSON.stringify({ requestId: id, evaluatedAt: now.toISOString(), decision }) }
 }
 
-/** What the requester will execute; members that no request has get values that say nothing. */
+/** The transaction that the requester will execute; members that no request has get values without meaning. */
 function asSubmitted(
   {
     requestedBy,

@@ -1,4 +1,4 @@
-// POST /approval-requests/{id}/notes: an approver asks back, or the requester answers. The request stays as it is.
+// POST /approval-requests/{id}/notes: an approver asks, or the requester answers. The request stays as it is.
 import { randomUUID } from 'node:crypto'
 import { approvalRequestNote } from '../../src/formats/artifacts/approval-request-note.ts'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
@@ -40,7 +40,7 @@ export async function writeNote({ caller, body, params }: WorkerRequest, thread:
   const found = isUuid(id) ? await readApprovalRequest(pool, which, { persons, owner: caller.reads }) : null
   if (found === null) return failures.approvalRequestNotFound()
   return allOrNothing(pool, async (sql) => {
-    // Notes of a request are written one after the other: how many there are is exact.
+    // Notes of a request are written one after the other, so that their number is exact.
     await lockApprovalRequest(sql, found.requestHash)
     const standing = await readApprovalRequest(sql, which, { persons })
     const refused =
@@ -56,7 +56,7 @@ export async function writeNote({ caller, body, params }: WorkerRequest, thread:
   })
 }
 
-/** Nobody takes the room of the others: a requester that fills it could not be asked back. */
+/** The limit for each author keeps room for the others: a requester that fills it could not be asked a question. */
 function full(request: StandingRequest | null, { callerId }: ScopedCaller): Failure | undefined {
   const { notes = [] } = request ?? {}
   if (notes.length >= NOTES_MAX)

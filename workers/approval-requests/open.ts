@@ -1,4 +1,4 @@
-// POST /approval-requests: judged, compared with what is open, signed and stored.
+// POST /approval-requests: the request is judged, compared with open ones, signed and stored.
 import { randomUUID } from 'node:crypto'
 import { approvalRequest } from '../../src/formats/artifacts/approval-request.ts'
 import type { PgBoss } from 'pg-boss'
@@ -50,9 +50,9 @@ interface OpenWith extends Pick<
   readonly perHour: number
 }
 
-/** Open ones of a caller: a loop that asks again, with another note each time, cannot flood approvers. */
+/** The most open requests of a caller: a loop that asks again, with another note each time, cannot flood approvers. */
 const OPEN_MAX_OF_CALLER = 100
-/** Open ones at all, since every one of them waits for every approver: more than a human can look at. */
+/** The most open requests of all callers, since each of them waits for every approver: more than a human can look at. */
 const OPEN_MAX = 1_000
 
 const read = bodyOf(ApprovalRequestRead)
@@ -197,12 +197,12 @@ async function opened(
   }
 }
 
-/** The hash of what is asked is the same whenever it is asked. */
+/** The hash of the request without its id and times, which is the same each time that it is asked. */
 function hashOfAsked({ requestId: _id, createdAt: _at, expiresAt: _end, ...asked }: ApprovalRequestContent) {
   return sha256Hex(canonicalize(asked as unknown as Json))
 }
 
-/** Withdrawing makes room for another open one, and not for another message to the approvers. */
+/** Withdrawing a request allows another open one, but not another message to the approvers. */
 function tooOften(seconds: number): Failure | undefined {
   return seconds > 0 ? failures.rateLimited('approval requests', seconds) : undefined
 }
@@ -219,7 +219,7 @@ function tooMany({ own, all }: { own: number; all: number }): Failure | undefine
   return undefined
 }
 
-/** What says who could sign. */
+/** The data that decide who could sign. */
 interface Candidates {
   readonly sql: Sql
   readonly persons: Persons
@@ -263,7 +263,7 @@ async function tooFew(
   )
 }
 
-/** Without an escalation that asks nobody later: where the others could not meet the quorums, everybody is asked at once. */
+/** Drops an escalation that would ask nobody later: where the others could not meet the quorums, everybody is asked at once. */
 async function possibleAsk(
   ask: Ask,
   needed: readonly ApprovalSignal[],
@@ -278,7 +278,7 @@ async function possibleAsk(
 
 /**
  * When approvers are told of a request again, counted from the message that told them first: so requests of one message are in one reminder too.
- * What would come after the request's time is left out.
+ * Times after the end of the request are left out.
  */
 function askTimes(
   { expiresAt }: ApprovalRequestContent,
@@ -298,7 +298,7 @@ function askTimes(
   }
 }
 
-/** As it is stored beside the request. */
+/** A signal as it is stored beside the request. */
 function neededSignal({ signal, quorum, from }: ApprovalSignal): Json {
   return { signal, quorum, ...(from === undefined ? {} : { from: [...from] }) }
 }

@@ -1,6 +1,6 @@
 /**
- * The time of what is done with an approval request, by the clock of this instance. The clock of the instance that opened it may be ahead, and every
- * verifier asks for the order: nothing is signed as done before there was the request.
+ * The time of an act on an approval request, by the clock of this instance. The clock of the instance that opened it may be ahead, and every
+ * verifier checks the order: no act is signed with a time before that of the request.
  * @param createdAt of the request, ISO 8601 with milliseconds
  */
 export function timeOnRequest({ createdAt }: { readonly createdAt: string }): string {

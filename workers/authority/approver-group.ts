@@ -1,4 +1,4 @@
-// Changes of groups of approvers: one human proposes who is in a group, or that there is none any more, and another approves it.
+// Changes of groups of approvers: one human proposes the members of a group, or to remove it, and another approves it.
 import type { Static } from 'typebox'
 import { diffDocuments } from '../../src/core/cel/diff.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
@@ -58,7 +58,7 @@ export const approverGroupChanges: ChangeKind<SetMembers | Remove> = {
 
   async apply(change, sql) {
     const { target, proposed } = change
-    // Takes the lock that executions hold, so that none of them rests on what ends here.
+    // Takes the lock that executions hold, so that none of them rests on a membership that ends here.
     const standing = await groupIn(sql, target)
     const at = await timeAfterUse(sql, { approverIds: standing?.members ?? [] })
     const ended = await end(sql, 'approver-group', { ...change, at, targets: [target] })
@@ -77,12 +77,12 @@ async function groupIn(sql: Sql, group: string): Promise<ApproverGroupRow | unde
   return (await readApproverGroups(sql)).find((row) => row.group === group)
 }
 
-/** A checker sees each member that comes and goes as a line of its own. */
+/** A checker sees each member that comes or goes as a separate line. */
 function placesOf(members: readonly string[]) {
   return { places: { members: Object.fromEntries(members.map((member) => [member, 'member'])) }, rules: [] }
 }
 
-/** They may be enrolled by another change. */
+/** Members without a key; another change may enrol them. */
 function withoutKey(members: readonly string[], { enrolled }: Signers): string[] {
   return members
     .filter((member) => !enrolled.has(member))

@@ -22,7 +22,7 @@ interface Add {
   readonly action: 'add'
   readonly approverId: string
   readonly keyId: string
-  /** Normalized: the checker is shown, and the hash covers, what will be published. */
+  /** Normalized: the checker is shown the text that will be published, and the hash covers it. */
   readonly publicKeyPem: string
   /** With its proof, so that a checker and every reader of the change can check it again. */
   readonly passkey?: ProposedPasskey
@@ -89,7 +89,7 @@ export function approverChanges({
 
 function proposedBy(proposal: Static<typeof ApproverProposal>): Add | Revoke | Failure {
   const { action, approverId, keyId } = proposal
-  // `{callerId}:step-up` is how verifiers are handed the key that humans resolve changes by.
+  // Verifiers get the key by which humans resolve changes under the name `{callerId}:step-up`.
   if (keyId === 'step-up') return failures.invalidField('keyId must not be step-up: the name is reserved.')
   if (action === 'revoke') return { action, approverId, keyId }
   const { passkey } = proposal
@@ -115,7 +115,7 @@ function normalized(pem: string, passkey: ProposedPasskey | undefined): string |
   }
 }
 
-/** The human who proposes it has the passkey at hand, and it signs for the site that it is enrolled for. */
+/** Why the proof fails: the proposer must have the passkey at hand, and it must sign for its own site. */
 function unproven({ approverId, keyId, publicKeyPem, passkey }: Required<Add>): Failure | undefined {
   const { rpId, origins, proof } = passkey
   const { payload, algorithm, signature, webauthn } = proof
@@ -132,7 +132,7 @@ function unproven({ approverId, keyId, publicKeyPem, passkey }: Required<Add>): 
     : failures.invalidField(`passkey.proof must be a signature of its payload by the passkey: ${why}.`)
 }
 
-/** What nobody can sign any more where it is the last key of its approver. */
+/** Warnings about the signatures that are missing where it is the last key of its approver. */
 async function revocationWarnings({ approverId, keyId }: Revoke, sql: Sql): Promise<string[]> {
   const keys = (await readApprovers(sql)).filter(
     (row) => row.approverId === approverId && row.revokedAt === null,

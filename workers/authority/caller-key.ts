@@ -1,5 +1,5 @@
-// Changes of callers' keys (docs/handbook/callers.md): one human proposes to issue or to revoke a key, another approves it. Only the hash of a
-// key is ever here.
+// Changes of callers' keys (docs/handbook/callers.md): one human proposes to issue or to revoke a key, another approves it. Only the hash of a key
+// ever gets here.
 import type { Static } from 'typebox'
 import { readNamings } from '../../src/core/callers/authority-state.ts'
 import { callerKeys } from '../../src/core/callers/caller-keys.ts'
@@ -39,7 +39,7 @@ import { takeLocks, type Sql } from '../../src/store/postgres/sql.ts'
 import { siteProblem } from '../../src/core/config/webauthn-site.ts'
 import type { ChangeKind } from './change-kind.ts'
 
-/** With every default filled in: a checker is shown all that the key will allow. A type, because an interface is no JSON to the compiler. */
+/** With every default filled in: a checker is shown all that the key will allow. A type, because the compiler does not take an interface for JSON. */
 type Issue = {
   readonly action: 'issue'
   readonly callerId: string
@@ -67,7 +67,7 @@ type Revoke = {
 
 /** Each request is compared with every key, at 0.09 µs each. */
 const KEYS_MAX = 500
-/** Every thread keeps what every key allows. */
+/** Every thread keeps the permissions of every key. */
 const SCOPE_BYTES_MAX = 8_192
 /** One human proposes, and another one approves. */
 const HUMANS_NEEDED = 2
@@ -76,7 +76,7 @@ const proposalOf = bodyOf(CallerKeyProposal)
 
 /**
  * @param configured the entries of SERVICE_API_KEYS of this instance
- * @param tokenIssuers those of SERVICE_TOKEN_ISSUERS: their callers' names are not given to keys
+ * @param tokenIssuers the entries of SERVICE_TOKEN_ISSUERS: their callers' names are not given to keys
  */
 export function callerKeyChanges(
   configured: readonly Caller[],
@@ -189,7 +189,7 @@ function nameOfToken({ callerId }: Issue, tokenIssuers: readonly TokenIssuer[]):
     : failures.invalidField(`callerId must not be a name of the callers by token of ${issuer}.`)
 }
 
-/** The keys in effect that are not over, and what the table says of configured ones too. */
+/** The keys in effect that have not expired, and the stored keys by which they are determined. */
 interface Standing {
   readonly inEffect: readonly Caller[]
   readonly configured: readonly Caller[]
@@ -210,7 +210,10 @@ async function readStanding(sql: Sql, configured: readonly Caller[]): Promise<St
   return { inEffect, configured, stored, known, namings: await readNamings(sql, configured) }
 }
 
-/** Finds what the key could be taken for, of all that were issued at any time: by its keyId, its caller's name in another case, a step-up key, the approver. */
+/**
+ * Finds an earlier key, of all that were ever issued, for which this one could be taken: by its keyId, its caller's name in another case, a step-up
+ * key, the approver.
+ */
 function contradiction(issue: Issue, standing: Standing): Failure | undefined {
   const keyId = keyIdOf(issue.keyHash)
   const { callerId } = issue
@@ -239,8 +242,8 @@ function contradiction(issue: Issue, standing: Standing): Failure | undefined {
 }
 
 /**
- * @returns the revocation with the key that is meant and the humans that it leaves; or a 409 where there is no such key. An instance that has
- *   another configuration than the one where it was proposed revokes what the change names
+ * @returns the revocation with the key that is meant and the humans that it leaves; or a 409 where there is no such key. An instance whose
+ *   configuration differs from that of the proposing one revokes the key that the change names
  */
 function completed(
   { action, callerId, keyId, keyHash: named }: Revoke,

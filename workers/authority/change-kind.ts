@@ -5,9 +5,9 @@ import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { Act } from '../../src/store/tables/authority.ts'
 import type { PathParams } from '../../src/core/threads/thread-messages.ts'
 
-/** A proposal of somebody who wants something changed. */
+/** A proposal for a change. */
 export interface Proposal<P = Json> {
-  /** The name of what it changes; at most one change of it is open. */
+  /** The name of the thing that it changes; at most one change of it is open. */
   readonly target: string
   /** The proposed content, as a checker is shown it and as `changeHash` covers it. */
   readonly proposed: P
@@ -16,9 +16,9 @@ export interface Proposal<P = Json> {
 /** A proposal as its body was read. */
 interface ReadProposal<P> extends Proposal<P> {
   readonly reason: string
-  /** Warnings that follow from the body alone. Found before the transaction, which PostgreSQL ends while a busy thread computes. */
+  /** Warnings that follow from the body alone. They are found before the transaction, which PostgreSQL ends while a busy thread computes. */
   readonly warnings?: readonly string[]
-  /** The signature of who proposes it, of any shape; undefined: it came without one. */
+  /** The signature of the proposer, of any shape; undefined: none was sent. */
   readonly stepUpAuthorization?: unknown
 }
 
@@ -32,9 +32,9 @@ export interface Advice {
 export interface ChangeKind<P> {
   /** Reads a proposal's body. Pure. A failure is a 400 that names the field. */
   readonly read: (body: Uint8Array, params: PathParams) => ReadProposal<P> | Failure
-  /** Whether what is proposed may be at all, beyond the database: asked when it is proposed and again when it is approved. */
+  /** Whether the proposal is allowed by everything outside the database: checked when it is proposed and again when it is approved. */
   readonly check?: (proposed: P) => Promise<Failure | undefined>
-  /** Why the current state does not let it be, a 409: asked in the transaction that stores it, and first in the one that approves it. */
+  /** Why the current state does not allow it, a 409: checked in the transaction that stores it, and first in the one that approves it. */
   readonly contradiction?: (proposed: P, sql: Sql) => Promise<Failure | undefined>
   /**
    * Compares the proposal with the current state, in the transaction that stores it, and again each time that somebody looks at the open change:
@@ -46,8 +46,8 @@ export interface ChangeKind<P> {
     sql: Sql,
   ) => Promise<(Advice & { proposed: P }) | Failure>
   /**
-   * Puts it in effect, in the transaction that approves it. Whatever was read before, the statement decides, since another change may be
-   * applied in between. Returns a 409 where the state has changed since the proposal.
+   * Puts it in effect, in the transaction that approves it. The statement decides, and not an earlier read, since another change may be applied
+   * in between. Returns a 409 where the state has changed since the proposal.
    */
   readonly apply: (change: AppliedChange<P>, sql: Sql) => Promise<Failure | undefined>
 }

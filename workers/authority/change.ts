@@ -19,7 +19,7 @@ export interface Change extends Proposal {
   readonly proposedBy: string
   /** ISO 8601, as `resolvedAt`. */
   readonly proposedAt: string
-  /** The hash of the members above, which are what a checker is shown. */
+  /** The hash of the members above, which a checker is shown. */
   readonly changeHash: string
   readonly status: ChangeStatus
   readonly resolvedBy?: string
@@ -38,8 +38,9 @@ export function openChange(
 }
 
 /**
- * Each signed state of a change is an entry of its own, and has its audit event: who brought it into its state, and why in their words.
- * @param proposedWith the step-up of who proposed it, which the change does not carry: the audit event of the proposal keeps it
+ * Each signed state of a change is an entry of its own, and has its audit event: the human who brought it into its state, and the
+ * reason in their words.
+ * @param proposedWith the step-up of the proposer, which the change does not carry: the audit event of the proposal keeps it
  * @returns the row of this state
  */
 export function recordChange(

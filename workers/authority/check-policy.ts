@@ -1,5 +1,5 @@
-// POST /sandbox/policies/check: what somebody writes as a policy, checked as `countersign policy check` and `policy test` check a file, and
-// compared with the state in effect as its proposal would be. Nothing is stored.
+// POST /sandbox/policies/check: checks a draft of a policy as `countersign policy check` and `policy test` check a file, and compares it
+// with the state in effect as its proposal would be. Nothing is stored.
 import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import { yamlOf } from '../../src/core/cel/yaml.ts'
 import { Failure } from '../../src/core/errors/errors.ts'
@@ -13,7 +13,7 @@ import type { WorkerRequest } from '../in-flight.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { isOpenAlready } from './propose.ts'
 
-/** A text of 64 KiB can hold thousands; a person mends these first. */
+/** A text of 64 KiB can hold thousands of mistakes; a person mends these first. */
 const MISTAKES_SHOWN_MAX = 20
 /** The cases of one request keep a thread busy for milliseconds. */
 const CASES_MAX = 200
@@ -81,7 +81,7 @@ function shown({ mistakes }: DocumentError) {
   ]
 }
 
-/** As `countersign policy test` has it: what does not end as it says, and the rules that no case is decided by. */
+/** As `countersign policy test`: the cases that do not end as they say, and the rules that decide no case. */
 function casesOf({ policy }: PolicySource, text: string) {
   const run = foundIn(() => runCases(policy, yamlOf(text, 'cases.yaml'), CASES_MAX))
   if (run instanceof DocumentError) return { count: 0, failures: run.message.split('\n'), undecided: [] }

@@ -1,5 +1,5 @@
-// POST /approvals (decisions §7): an approver's signature is its authority, so any caller may deliver it. What does not verify is not
-// stored; what is stored waits for the one execution that uses it up.
+// POST /approvals (decisions §7): the authority of an approval is its approver's signature, so any caller may deliver it. An approval that
+// does not verify is not stored; a stored one waits for the one execution that uses it up.
 import { approval as approvalKind } from '../../src/formats/artifacts/approval.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { maySign, whoMaySign } from '../../src/core/approval-requests/signers.ts'
@@ -26,7 +26,7 @@ import { startRecording } from '../evidence/recording.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 
-/** A clock may be ahead of ours; an approval that says it was given later than this was not given yet. */
+/** How far an approver's clock may be ahead of ours; an approval with a later time was not given yet. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 const approvalOf = bodyOf(SignedApproval)
@@ -70,7 +70,8 @@ export async function deliverApproval({ caller, body }: WorkerRequest, thread: T
       reason: 'A signed approval was delivered.',
       detail: { approvalId, approverId, keyId },
     })
-    // Shown and not refused: authenticators lose their counters too, and the approval is the human's all the same unless they say otherwise.
+    // Reported and not refused: authenticators lose their counters too, and the approval is the human's all the same unless they say
+    // otherwise.
     if (misfit !== undefined)
       recording.audit({
         ...done,
@@ -151,7 +152,7 @@ async function unsigned(
   { payload, algorithm, signature, webauthn }: SignedApproval,
   sql: Sql,
 ): Promise<Failure | undefined> {
-  // From the database, not from what this thread knows: a key may have been revoked a moment ago.
+  // From the database, not from this thread's memory: a key may have been revoked a moment ago.
   const approver = await readApprover(sql, payload)
   if (approver === null || approver.revokedAt !== null)
     return failures.invalidField(`payload.keyId must be an enrolled key of approver '${payload.approverId}'.`)

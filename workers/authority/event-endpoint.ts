@@ -1,4 +1,5 @@
-// Changes of event endpoints (docs/handbook/events.md): one human proposes where events are to be pushed, another approves it.
+// Changes of event endpoints (docs/handbook/events.md): one human proposes an endpoint to which events are pushed, another
+// approves it.
 import type { Static } from 'typebox'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { newestCursor } from '../../src/core/events/read.ts'
@@ -30,8 +31,8 @@ const ENDPOINTS_MAX = 100
 const proposalOf = bodyOf(EventEndpointProposal)
 
 /**
- * @param rule.callerIds those with a key in effect
- * @param rule.logged whether the evidence log is on, which the feed is made of
+ * @param rule.callerIds the callers with a key in effect
+ * @param rule.logged whether the evidence log is on, from which the feed is made
  */
 export function eventEndpointChanges(rule: {
   production: boolean

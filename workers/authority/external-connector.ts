@@ -20,7 +20,7 @@ interface Register {
   readonly policy: string
   readonly allowedParameters: readonly string[]
   readonly timeoutMs: number
-  /** Left out where it is false, as by those that were proposed before there was one. */
+  /** Left out where it is false, as in proposals from before this member existed. */
   readonly readBack?: true
 }
 
@@ -83,7 +83,7 @@ async function contradiction(change: Register | Revoke, sql: Sql): Promise<Failu
   return undefined
 }
 
-/** Warns of what makes a registration useless today, and may be mended by another change tomorrow. */
+/** Warns of problems that make a registration useless now, and that another change may mend later. */
 async function warningsOf({ capability, policy, endpointUrl }: Register, sql: Sql): Promise<string[]> {
   const versions = (await readPolicyVersions(sql)).filter(({ name }) => name === policy)
   const warnings: string[] = []

@@ -13,7 +13,7 @@ interface Following {
 
 /**
  * Follows the front end.
- * @param authority what is in effect from the start
+ * @param authority the state in effect from the start
  * @param putInEffect takes every later state
  */
 export function followAuthority(

@@ -1,4 +1,5 @@
-// THE list of what humans change together: another kind is a file beside this one and a row here (decisions §7).
+// The list of all kinds of changes that humans make together: another kind needs a file beside this one and a row here
+// (decisions §7).
 import type { Json } from '../../src/formats/json/canonical.ts'
 import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
 import type { TokenIssuer } from '../../src/core/callers/token-issuers.ts'
@@ -20,10 +21,10 @@ export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
  * @param options.approverPasskeys which passkeys may be enrolled
  * @param options.consoleOrigin CONSOLE_ORIGIN
  * @param options.production refuses an endpoint on the service's own machine
- * @param options.providers those whose deliveries are taken
+ * @param options.providers the providers whose deliveries are taken
  * @param options.configuredCallers the entries of SERVICE_API_KEYS
  * @param options.tokenIssuers the entries of SERVICE_TOKEN_ISSUERS
- * @param options.callerIds those with a key in effect
+ * @param options.callerIds the callers with a key in effect
  * @param options.logged whether the evidence log is on
  */
 export function openChangeKinds({
@@ -55,6 +56,7 @@ export function openChangeKinds({
     'approver-group': approverGroupChanges,
     'stand-in': standInChanges,
   }
-  // A kind is handed back what its own `read` or `examine` has made: kept as signed JSON, which is checked before it is read.
+  // A kind only gets back proposals that its own `read` or `examine` has made: they are kept as signed JSON, which is checked
+  // before it is read.
   return kinds as ChangeKinds
 }

@@ -15,7 +15,7 @@ import { readPolicyVersions, type StoredPolicyVersion } from '../../src/store/ta
 import type { ChangeKind } from './change-kind.ts'
 import { readSigners } from './signers.ts'
 
-/** Names of our own paths below /policies: a policy of such a name could not be told from them. */
+/** Names of our own paths below /policies: a policy of such a name could not be told apart from them. */
 const RESERVED = ['pending-changes', 'in-effect', 'validate']
 
 interface Retirement {
@@ -29,10 +29,10 @@ interface Retiring {
   readonly retires?: readonly string[]
 }
 
-/** As a checker is shown it: the document whole, beside it what ends with it. A document has no member `retires` or `action`. */
+/** As a checker is shown it: the whole document, and beside it the versions that end with it. A document has no member `retires` or `action`. */
 type Approval = PolicyDocument & Retiring
 
-/** As it is read where the content is the loaded one, until that is known to stand. */
+/** A proposal to approve the loaded content, before that content is found. */
 type LoadedApproval = Retiring & { readonly action: 'approve the loaded content' }
 
 type PolicyChange = Approval | LoadedApproval | Retirement
@@ -96,7 +96,7 @@ export const policyChanges: ChangeKind<PolicyChange> = {
     }
     const content = 'action' in rest ? (stored?.content ?? '') : canonicalize(rest)
     if (stored !== undefined && stored.content !== content) return otherContent(name, version)
-    // A document that was posted has been compiled, outside of this transaction.
+    // A posted document has been compiled already, outside this transaction.
     const compiled =
       warnings === undefined ? compiledOr400(JSON.parse(content), 'proposedContent') : undefined
     if (compiled instanceof Failure) return compiled
@@ -139,7 +139,7 @@ async function retire(
   const ended = (await end(sql, 'policy', { ...act, targets })).map(({ target }) => target)
   if (ended.length === versions.length) return undefined
   const stored = (await readPolicyVersions(sql)).filter((one) => one.name === name)
-  // Those that this transaction has just retired are no contradiction.
+  // Versions that this transaction has just retired are no contradiction.
   return versions
     .filter((version) => !ended.includes(`${name}/${version}`))
     .map((version) => unretirable(stored, { name, version }))
@@ -201,7 +201,7 @@ function ungoverned(
     .map((capability) => `No version in effect governs ${capability} any more.`)
 }
 
-/** The caller names the policy: another one for the same action binds in the place of this one. */
+/** The caller names the policy, and may name another one for the same action in the place of this one. */
 function elsewhere(
   all: readonly StoredPolicyVersion[],
   name: string,

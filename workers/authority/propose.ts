@@ -1,5 +1,5 @@
-// Proposes a change of any kind (decisions §7): body → proposal → compared with the state in effect → step-up of who
-// proposes it, where it came by a session → signed and stored.
+// Proposes a change of any kind (decisions §7): body → proposal → compared with the state in effect → step-up of the
+// proposer, where it came by a session → signed and stored.
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import {

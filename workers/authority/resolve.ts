@@ -67,7 +67,7 @@ export async function resolveChange({ caller, body, params }: WorkerRequest, thr
   if (stepUp instanceof Failure) return stepUp
 
   const kind = changeKinds[kindName]
-  // May look outside, so not while rows are locked. What it finds counts after the state does.
+  // The check may send requests outside, so no rows are locked meanwhile. The state counts before its result does.
   const isOpen = change.status === 'PENDING_APPROVAL'
   const refused = isOpen && action === 'approve' ? await kind.check?.(change.proposed) : undefined
 

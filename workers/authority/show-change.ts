@@ -1,5 +1,5 @@
-// GET of one change. While it is open, its warnings and its diff are computed anew: the state in effect moves on after a proposal, and who signs must
-// know what an approval does now.
+// GET of one change. While it is open, its warnings and its diff are computed anew: the state in effect moves on after a proposal, and a signer must
+// know the effect of an approval now.
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
@@ -34,13 +34,13 @@ export async function showChange(
   return { body: changeText({ ...stored, advice }) }
 }
 
-/** What was found when it was proposed, with why an approval would be refused by now. */
+/** The advice of the proposal, with the reason why an approval would be refused now. */
 function refused({ message }: Failure, stored: string): Advice {
   const advice = JSON.parse(stored) as Advice
   return { ...advice, warnings: [`An approval would be refused now: ${message}`, ...advice.warnings] }
 }
 
-/** Somebody whose place another one takes may have forgotten it; changes are signed by callers, whom no stand-in takes the place of. */
+/** An approver may have forgotten a stand-in of theirs; changes are signed by callers, who have no stand-ins. */
 async function remarksFor({ approverId }: WorkerRequest['caller'], sql: Sql): Promise<string[]> {
   if (approverId === undefined) return []
   const now = new Date().toISOString()

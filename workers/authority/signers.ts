@@ -1,4 +1,4 @@
-// What a change does to those who can sign: policies in effect, and groups, that would lack them.
+// The effect of a change on the approvers who can sign: policies in effect, and groups, that would lack them.
 import { unmetQuorums, withoutSigners, type Signers } from '../../src/core/policy/groups.ts'
 import { documentOf, standingOf } from '../../src/core/policy/versions.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
@@ -7,7 +7,7 @@ import { readApproversInEffect } from '../../src/store/tables/approvers.ts'
 import { readPolicyVersions } from '../../src/store/tables/policy-versions.ts'
 import { readStandIns } from '../../src/store/tables/stand-ins.ts'
 
-/** Reads those who can sign now, and by the stand-ins that are set later. */
+/** Reads the approvers who can sign now, and who can by stand-ins that are set for later. */
 export async function readSigners(sql: Sql): Promise<Signers> {
   const groups = await readApproverGroups(sql)
   return {
@@ -18,7 +18,7 @@ export async function readSigners(sql: Sql): Promise<Signers> {
   }
 }
 
-/** Sentences on what lacks signatures after a change and did not before it: groups first, then policies in effect. */
+/** Sentences on groups, and then on policies in effect, that lack signatures after a change and did not before it. */
 export async function lackingAfter(
   { before, after }: { readonly before: Signers; readonly after: Signers },
   sql: Sql,

@@ -1,4 +1,5 @@
-// Changes of stand-ins: one human proposes who counts in place of an approver for a time, or that this ends, and another approves it.
+// Changes of stand-ins: one human proposes an approver who counts in place of another for a time, or the end of that, and another
+// human approves it.
 import type { Static } from 'typebox'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
@@ -47,7 +48,8 @@ export const standInChanges: ChangeKind<SetStandIn | RemoveStandIn> = {
   },
 
   async contradiction(change, sql) {
-    // Held until the change is applied: of two that overlap, the second finds the first. No execution rests on what ends here.
+    // Held until the change is applied: of two that overlap, the second finds the first. No execution rests on a stand-in that ends
+    // here.
     if (change.action === 'remove') {
       const [standing] = await inEffect(sql, 'stand-in', standInTarget(change))
       return standing === undefined

@@ -1,4 +1,4 @@
-// The step-up authorization of a human (decisions §7 and §13): this change or this act, this moment, this key.
+// The step-up authorization of a human (decisions §7 and §13): for this change or act, this moment, this key.
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import type {
@@ -18,7 +18,7 @@ import { impactProblem } from './impact.ts'
 const LIFETIME_MAX_MS = 120_000
 /** How far a human's clock may be ahead of ours. */
 const CLOCK_TOLERANCE_MS = 5_000
-/** Whatever keyId a step-up carries is informative: the key is that of the caller's own entry. */
+/** The keyId in a step-up is only informative: the key is that of the caller's own entry. */
 const KEY_ID = 'step-up'
 
 type AnyStepUp = StepUpAuthorization | ProposalStepUp | EndpointStepUp | ResolutionStepUp
@@ -29,8 +29,8 @@ type StepUpKeys = Pick<ScopedCaller, 'stepUpPublicKey' | 'stepUpPasskey'>
 /**
  * Checks a step-up, except whether its nonce is fresh, which only the database knows.
  * @param given the body's member, of any shape
- * @param due.isShaped whether it is of the shape that is due
- * @param due.mismatch why its payload is for something else than is done; undefined: it is for this
+ * @param due.isShaped whether it has the required shape
+ * @param due.mismatch why its payload is for something else than this act; undefined: it is for this act
  * @returns the authorization, or a 403 that says what is wrong; its times are checked last
  */
 export function checkStepUp<StepUp extends AnyStepUp>(

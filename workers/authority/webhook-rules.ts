@@ -19,7 +19,7 @@ const proposalOf = bodyOf(WebhookRulesProposalRead)
 
 interface Proposed {
   readonly provider: string
-  /** Null: those of the file, until it is known that there are some. */
+  /** Null: the rules of the file, until it is known that it has some. */
   readonly rules: WebhookRulesDocument['rules'] | null
 }
 
@@ -62,7 +62,7 @@ export function webhookRuleChanges({
         return failures.conflict(
           `Rules of ${provider} were approved at a time that this instance's clock has not reached.`,
         )
-      // The rules that these take the place of.
+      // The rules that these replace.
       await end(sql, 'webhook-rules', { ...change, targets: [provider] })
       const isBegun = await begin(sql, 'webhook-rules', change)
       return isBegun ? undefined : failures.conflict(`Rules of ${provider} have been changed meanwhile.`)
@@ -84,7 +84,7 @@ export function webhookRuleChanges({
       : { document: compiled.document, warnings: warningsOf(compiled) }
   }
 
-  /** @param warnings those of its body; undefined: it is examined again, without one */
+  /** @param warnings the warnings of its body; undefined: it is examined again, without a body */
   function posted(document: WebhookRulesDocument, warnings: readonly string[] | undefined) {
     if (warnings !== undefined) return { document, warnings }
     const compiled = mistakesAs400(() => compileWebhookRules(document, 'rules'))
@@ -103,7 +103,7 @@ export function webhookRuleChanges({
   }
 }
 
-/** Newest approval first; what is not approved last. */
+/** Newest approval first; unapproved ones last. */
 async function versionsOf(provider: string, sql: Sql): Promise<StoredWebhookRules[]> {
   return (await readWebhookRules(sql)).filter((row) => row.provider === provider)
 }

@@ -40,7 +40,8 @@ export function jsonOf({ headers, body }: HttpAnswer): Json | undefined {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return undefined
   try {
     const value = parseJson(body) as Json
-    // As for a transaction (decisions §3): it may have been another number before it was parsed, and evidence must not change it.
+    // As in a transaction (decisions §3): an unsafe integer may have been another number before it was parsed, and evidence must not
+    // change it.
     return holdsUnsafeInteger(value) ? undefined : value
   } catch (error) {
     if (error instanceof MalformedJson) return undefined

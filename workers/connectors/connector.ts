@@ -7,7 +7,7 @@ export interface Connector {
   /** Where it goes, without secrets: it becomes evidence. */
   readonly endpoint: string
   readonly actions: readonly string[]
-  /** After it the outcome is unknown, whatever comes later. */
+  /** After this time the outcome is unknown, whatever comes later. */
   readonly timeoutMs: number
   /** Carries the action out, at most once. A rejection is an unknown outcome. */
   readonly call: (order: Order) => Promise<ConnectorOutcome>

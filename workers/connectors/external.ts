@@ -37,7 +37,7 @@ export function externalConnector(
     actions: [capability],
     timeoutMs,
     async call(order) {
-      // Again, although it was checked when it was approved: the rule, or what is production, may have changed since.
+      // Checked again after the approval: the rule, or the setting for production, may have changed since.
       const problem = endpointProblem(endpointUrl, { production })
       if (problem !== undefined) return { kind: 'failed', reason: 'the endpoint breaks the address rule' }
       const foreign = Object.keys(order.parameters).find((name) => !allowedParameters.includes(name))
@@ -47,7 +47,7 @@ export function externalConnector(
           reason: `the connector is not registered for parameter ${JSON.stringify(foreign.slice(0, 64))}`,
         }
       const at = clock()
-      // The thread was stopped between the commit and here, for minutes: it may be known by now that nothing was taken.
+      // If the thread was stopped for minutes since the commit, it may be known by now that no release was taken.
       if (!(at.getTime() < Date.parse(order.authorizedUntil)))
         return { kind: 'failed', reason: 'the authorization expired before it was released' }
       const exchange = await call(
@@ -79,7 +79,7 @@ function outcomeIn(body: Fields, { businessTransactionId, action }: Order): Conn
     : { kind: 'failed', reason: shortReason(result) ?? 'the connector refused' }
 }
 
-/** The word of a connector on a release: in answer to it, or to the question what became of it. */
+/** The statement of a connector on a release: the answer to it, or to the question about its outcome. */
 interface Answer {
   readonly success: boolean
   readonly result: Json
@@ -88,7 +88,7 @@ interface Answer {
 
 type Named = Pick<AskedAbout, 'businessTransactionId' | 'capability'>
 
-/** Undefined for what is not `{businessTransactionId, capability, success, result, executedAt}` of this transaction. */
+/** Undefined for a body that is not `{businessTransactionId, capability, success, result, executedAt}` of this transaction. */
 export function readAnswer(body: Fields, asked: Named): Answer | undefined {
   const { success, result, executedAt } = body
   if (!namesSame(body, asked)) return undefined

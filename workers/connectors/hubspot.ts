@@ -37,7 +37,8 @@ export function hubspotConnectors({ token, baseUrl }: HubSpot, timeoutMs = TIMEO
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body }),
-        // The operator's own choice, a proxy inside the network too: the address rule is for what governance registers.
+        // The operator chooses the address, which may be a proxy inside the network: the address rule is for addresses that
+        // governance registers.
         reach: 'any',
         timeoutMs,
         signal: order.signal,
@@ -63,7 +64,7 @@ interface Refusal {
 const DEAL_ID = /^[1-9][0-9]{0,19}$/
 const PROPERTY = /^[A-Za-z0-9_]{1,100}$/
 
-/** parameters  `{properties?: string[]}`, the names of what to read; HubSpot answers its default ones without */
+/** `parameters` are `{properties?: string[]}`, the names of the properties to read; without them HubSpot answers its default ones */
 function fetchRequest({ parameters }: Order): Request | Refusal {
   const { properties = [], ...others } = parameters
   if (Object.keys(others).length > 0) return { reason: 'deal-fetch takes no parameter but properties' }
@@ -72,7 +73,7 @@ function fetchRequest({ parameters }: Order): Request | Refusal {
   return { method: 'GET', query: properties.length === 0 ? '' : `?properties=${properties.join(',')}` }
 }
 
-/** parameters  the properties to set, a string, number or boolean each: what a policy's rules and bindings name is what is written */
+/** `parameters` are the properties to set, a string, number or boolean each: policies name in rules and bindings exactly the written values */
 function updateRequest({ parameters }: Order): Request | Refusal {
   const entries = Object.entries(parameters)
   if (entries.length === 0 || entries.length > PROPERTIES_MAX)
@@ -97,7 +98,7 @@ function readDeal({ id, ...deal }: Fields, target: string): ConnectorOutcome | u
   }
 }
 
-/** HubSpot's `category` is a word of a fixed list; its `message` may quote what was sent, so it is no evidence. */
+/** HubSpot's `category` is a word of a fixed list; its `message` may quote the request, so it is no evidence. */
 function refusal(answered: HttpAnswer): string {
   const body = jsonOf(answered)
   const category = isObject(body) ? body['category'] : undefined

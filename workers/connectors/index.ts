@@ -1,4 +1,4 @@
-// The connectors: what carries an authorized action out. Built in, one row each; or registered by governance (decisions §8).
+// The connectors, which carry authorized actions out. Built in, one row each; or registered by governance (decisions §8).
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { Connector } from './connector.ts'
 import { endpointProblem } from '../../src/core/outbound/address.ts'

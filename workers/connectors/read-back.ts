@@ -1,4 +1,4 @@
-// Asking an external connector what became of a release, and what of its answer is believed (docs/handbook/executions.md).
+// Asks an external connector about the outcome of a release, and decides which of its answers count (docs/handbook/executions.md).
 import { isObject } from '../../src/formats/json/fields.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
@@ -40,7 +40,7 @@ export function questionTo(
 }
 
 /**
- * Whether a connector that is asked now can take the release no more. A release expires with its authorization, by the connector's clock.
+ * Whether a connector that is asked now can no longer take the release. A release expires with its authorization, by its clock.
  * @param authorizedUntil when the authorization expires, ISO 8601
  */
 export function isReleaseOver(authorizedUntil: string, now: Date): boolean {
@@ -54,7 +54,7 @@ type ReadBack = { readonly says: Definite; readonly note: string } | { readonly 
 
 /**
  * Reads an answer. A 404 counts only with a body that names the transaction, because a proxy that knows no such path answers one too; and
- * only where the connector can take the release no more.
+ * only where the connector can no longer take the release.
  */
 export function readBackOf(exchange: HttpOutcome, asked: AskedAbout, isOver: boolean): ReadBack {
   if (exchange.kind === 'not-sent') return { unknown: `was not asked: ${exchange.reason}` }

@@ -1,12 +1,12 @@
-// Texts that an external connector receives, signed: the release, which says what to do, once, on whose authority, until when (decisions §8); and
-// the question what became of one (docs/handbook/executions.md).
+// Signed texts for an external connector: the release, which states the action, its authority and its expiry, and counts once (decisions §8); and
+// the question about the outcome of a release (docs/handbook/executions.md).
 import type { SignedKind } from '../../src/core/signing/dsse.ts'
 import { Canonical, canonicalize } from '../../src/formats/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { Order } from './connector.ts'
 
-/** After the call has timed out, a release that is still on its way must soon be worth nothing. */
+/** After the call has timed out, a release that is still on its way must soon be invalid. */
 const GRACE_MS = 2000
 
 interface SignedFor {
@@ -19,7 +19,7 @@ interface SignedFor {
 }
 
 /**
- * Signs a release. It expires with its authorization at the latest, so that nothing can be taken on one that is known to have expired.
+ * Signs a release. It expires with its authorization at the latest, so that no connector takes it once that is known to have expired.
  * @returns canonical text of `{algorithm, keyId, signature, release}`; the signature is over the canonical bytes of `release`
  */
 export function signRelease(order: Order, { connectorId, audience, timeoutMs, key, now }: SignedFor): string {

@@ -1,5 +1,4 @@
-// A passkey that logs in comes and goes in one commit with its audit event, so that a row that somebody wrote into the database is one of which
-// no event tells.
+// A login passkey is added and removed in one commit with its audit event, so that a row that somebody wrote into the database has no event.
 import { registrationHash } from '../../src/core/callers/login-passkey.ts'
 import type { LoginPasskeyAct } from '../../src/core/operations/keep-login-passkey.ts'
 import { endSession } from '../../src/store/tables/ended-sessions.ts'
@@ -43,7 +42,7 @@ async function register(
   }
 }
 
-/** No session outlives a passkey that is gone. */
+/** No session outlives a removed passkey. */
 async function remove(
   sql: Transaction,
   { loginPasskeyId, callerId, sessionsEndAt }: LoginPasskeyAct & { act: 'remove' },

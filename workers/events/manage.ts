@@ -1,4 +1,4 @@
-// Acts of a human on an event endpoint beside registering it: has a secret made, and has events delivered again.
+// The acts of a human on an event endpoint beside registering it: having a secret made, and events delivered again.
 import { randomBytes } from 'node:crypto'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { isLater } from '../../src/core/events/cursor.ts'
@@ -18,7 +18,7 @@ import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { secretText } from './standard-webhooks.ts'
 
 const SECRET_BYTES = 32
-/** Each delivery is signed by all of them. */
+/** The most replaced secrets that still sign: each of them signs every delivery. */
 const EARLIER_SECRETS_MAX = 8
 /** The duration of a redelivery is unknown: a waiting client asks again after this time. */
 const GOING_ON_SECONDS = 60
@@ -30,7 +30,7 @@ interface Action {
   readonly route: 'POST /event-endpoints/{id}/secret' | 'POST /event-endpoints/{id}/redeliver'
   readonly reason: string
   readonly bodyOf: (body: Uint8Array) => Given | Failure
-  /** Whether it may cost a receiver events or its signatures: one stolen key is not to do that. */
+  /** Whether it may cost a receiver events or its signatures: one stolen key must not suffice for that. */
   readonly needsStepUp: (locked: Locked, after: string | undefined) => boolean
   readonly act: (sql: Sql, endpoint: Acting) => Promise<object | Failure>
 }
@@ -85,14 +85,14 @@ const actions: Readonly<Record<'secret' | 'redeliver', Action>> = {
 const TRIED =
   'The endpoint is enabled, and delivery begins at once. What came of it is in lastFailure and attempts of GET /event-endpoints/{id}.'
 
-/** Whether something may be sent that was sent before. */
+/** Whether events may be sent again. */
 function sendsAgain({ cursor }: Locked, after: string | undefined): boolean {
   return after === undefined || (cursor !== null && isLater(cursor, after))
 }
 
 /**
- * An endpoint has one redelivery at a time, for any human: put back again and again, it would never deliver new events.
- * It has ended where the endpoint fails, since nothing moves on until it is tried again.
+ * An endpoint has one redelivery at a time, whichever human asks: put back again and again, it would never deliver new
+ * events. A redelivery has ended where the endpoint fails, since nothing moves on until the next attempt.
  * @returns 0 where the next one may begin
  */
 function secondsToRedelivery({ cursor, delivers, redeliveredUntil, pauseSeconds }: Locked): number {
@@ -143,7 +143,7 @@ export async function manageEndpoint(
   })
 }
 
-/** Consumes its nonce, under the change that registered the endpoint, whose id the endpoint has. */
+/** Consumes the nonce of the step-up, under the change that registered the endpoint, whose id the endpoint has. */
 async function authorized(
   sql: Sql,
   {

@@ -12,7 +12,7 @@ import type { LeasedFeed, SignedEvents, UnreadableFeed } from '../../src/core/op
 import type { ThreadContext } from '../context.ts'
 import { signDelivery } from './standard-webhooks.ts'
 
-/** Delivered one after the other, and signed for a minute. */
+/** The most events of one call: they are delivered one after the other, and signed for a minute. */
 const EVENTS_MAX = 50
 
 type SignWith = Pick<ThreadContext, 'pool' | 'key'>
@@ -66,7 +66,7 @@ async function signFor(
   return { events, from: cursor, next: page.next, more: !page.atEnd }
 }
 
-/** As they were submitted; nothing for an event of no execution. */
+/** The parameters as they were submitted; nothing for an event of no execution. */
 async function parametersOf(
   { type, businessTransactionId }: FeedEvent,
   sql: Sql,

@@ -13,8 +13,8 @@ export function secretText(secret: Buffer): string {
 }
 
 /**
- * The headers of a delivery: one `v1` signature for each secret, and a `v1a` signature. What is signed begins with a UUID, so that none of
- * them passes for a signature of evidence (src/core/signing/dsse.ts).
+ * The headers of a delivery: one `v1` signature for each secret, and a `v1a` signature. The signed text begins with a UUID, so that none
+ * of them passes for a signature of evidence (src/core/signing/dsse.ts).
  * @param delivery.id a UUID
  * @param given.key Ed25519
  */

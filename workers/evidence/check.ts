@@ -10,9 +10,9 @@ import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, type Finished, type InFlight } from '../in-flight.ts'
 
 /**
- * A verdict for every body that is a JSON object: what a removed member breaks is a check that fails, not a body that is refused.
- * Anybody may ask: each check walks the body once, and stops at the first signature that does not hold. A member that no signature covers is
- * said where there is one: a reader of the verdict would think that it is signed.
+ * A verdict for every body that is a JSON object: a removed member makes a check fail, and does not get the body refused. Anybody may ask:
+ * each check walks the body once, and stops at the first invalid signature. The verdict names a member that no signature covers: its reader
+ * would think that the member is signed.
  */
 export function checkEvidence(
   batch: readonly InFlight[],

@@ -78,7 +78,7 @@ function streamsOfRecord({ body }: Sealed): QueuedEntry['streams'] {
   return { caller, capability: transaction.intent.action, policy }
 }
 
-/** Undefined where there is none, or where the row was changed until it is none. */
+/** Undefined where there is none, or where the row was changed and is none any more. */
 function latestOf(row: AppendedRow | undefined): Latest | undefined {
   try {
     return row === undefined ? undefined : (JSON.parse(row.body) as Latest)
@@ -87,7 +87,7 @@ function latestOf(row: AppendedRow | undefined): Latest | undefined {
   }
 }
 
-/** A verification is not signed: we sign what verifies now, never what a row says did. */
+/** A verification is not signed: we sign for a record that verifies now, never because a row says that it did. */
 function stillHolds(item: StoredRecord, latest: Latest, { crypto }: ThreadContext): boolean {
   const { trustRecordHash, problems } = judgeStored({ id: item.id, ...item.stored }, crypto)
   return problems.length === 0 && trustRecordHash === latest.trustRecordHash

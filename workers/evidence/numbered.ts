@@ -3,10 +3,10 @@ import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/store/tables/trust-records.ts'
 
 /**
- * The stage that numbers what is appended.
+ * The stage that numbers appended rows.
  *
- * @param last what each record has now; its rows are locked
- * @returns called once for each item, in order: the item with its row to store, or the 409 of a record that is full
+ * @param last the last row of each record now; the records are locked
+ * @returns a function to call once for each item, in order: it returns the item with its row to store, or the 409 of a full record
  */
 export function numbering(table: AppendedTable, last: ReadonlyMap<string, AppendedRow>) {
   const ordinals = new Map(Array.from(last, ([id, { ordinal }]) => [id, ordinal]))

@@ -1,4 +1,4 @@
-// Which record a POST to /verify, /receipt or /replay is about, and that record as it is stored (interface §4.3).
+// Finds the record that a POST to /verify, /receipt or /replay is about, as it is stored (interface §4.3).
 import type { Pool } from 'pg'
 import { parseBody, requiredField } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
@@ -17,7 +17,7 @@ export interface StoredRecord extends RecordRequest {
 }
 
 /**
- * Reads the records of a batch in one statement. Another's record is found as little as one that does not exist.
+ * Reads the records of a batch in one statement. Another caller's record is not found, like one that does not exist.
  * @param notAnId the answer to a value that is not a UUID: 400 for POST /verify and POST /receipt; POST /replay requires "only presence of
  *   the field", so there it is the id of no record (404)
  */

@@ -48,9 +48,9 @@ export interface Done {
   /** By default a new one. */
   readonly eventId?: string
   readonly type: AuditType
-  /** `service`: it was no request's. */
+  /** `service`: no request caused it. */
   readonly route: RoutePattern | 'service'
-  /** callerId; of the service's own doing none. */
+  /** callerId; left out for an act of the service itself. */
   readonly by?: string
   /** ISO 8601; now, if it is left out. */
   readonly at?: string
@@ -58,11 +58,11 @@ export interface Done {
   readonly reason: string
   readonly capability?: string | undefined
   readonly severity?: 'INFO' | 'WARNING'
-  /** Ids of what it is about, and what authorized it. */
+  /** Ids of its subjects, and of the artifacts that authorized it. */
   readonly detail: Readonly<Record<string, Json>>
 }
 
-/** The audit event of what was done, signed. */
+/** The signed audit event of an act. */
 export function auditRow(
   { eventId = randomUUID(), at = new Date().toISOString(), severity = 'INFO', by, capability, ...done }: Done,
   key: SigningKey,
@@ -118,18 +118,18 @@ export interface Recording {
   /**
    * Signs an artifact, and queues its entry.
    * @param of.at when it is signed, ISO 8601
-   * @param of.owner the caller who may follow its event; left out: the one of its stream
+   * @param of.owner the caller who may follow its event; left out: the caller of its stream
    * @param of.execution the execution that it belongs to, where its streams follow from that
-   * @returns the row that its table stores, but for columns that repeat nothing of it
+   * @returns the row that its table stores, except for columns that repeat none of its members
    */
   readonly record: <Kind extends SignedKind, Body extends object>(
     kind: Kind,
     members: Body,
     of: Pick<Entering, 'owner' | 'execution'> & { readonly at: string },
   ) => SignedRow<Kind, Body> & LogPosition
-  /** Queues the entry of what a human signed. */
+  /** Queues the entry of an artifact that a human signed. */
   readonly enter: (kind: RecordedKind, signedMembers: object) => LogPosition
-  /** Signs the audit event of what was done: stored in the same commit, the one never stands without the other. */
+  /** Signs the audit event of an act: both are stored in the same commit, so that neither exists without the other. */
   readonly audit: (done: Done) => void
   /** @returns the last statements of the commit */
   readonly statements: () => Statement[]
@@ -139,7 +139,7 @@ function idIn({ stored }: RecordedKind, members: object): string {
   return (members as Record<string, string>)[stored.id]!
 }
 
-/** Starts the evidence of a commit. @param tools.existingStreams where artifacts may name what does not exist */
+/** Starts the evidence of a commit. @param tools.existingStreams where artifacts may contain names that do not exist */
 export function startRecording({
   key,
   startLogEntries,

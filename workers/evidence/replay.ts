@@ -25,13 +25,13 @@ function signatureOf({ stored }: StoredRecord, crypto: ThreadContext['crypto']) 
     ({ name }) => name === 'record signature',
   )
   return {
-    // The hash is that of the bytes that stand there, as a verification states it: where the record holds, the seal names the same.
+    // The hash is that of the stored bytes, as a verification states it: in a valid record, the seal names the same.
     trustRecordHash: sha256Hex(stored.body),
     verified: signature !== undefined && signature.problem === undefined,
   }
 }
 
-/** Parses a record. One that was changed in the database until it is no JSON is no record: nothing in it holds. */
+/** Parses a record. A text that was changed in the database and is no JSON any more is no record: nothing in it verifies. */
 function parsed(text: string): { readonly [name: string]: Json } {
   try {
     return JSON.parse(text) as { readonly [name: string]: Json }

@@ -1,4 +1,4 @@
-// POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
+// POST /verify (interface §4.3): recomputes records as they are stored now and appends the results.
 import { failures } from '../../src/core/errors/errors.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { appendVerifications, lockRecords, readLast } from '../../src/store/tables/trust-records.ts'

@@ -27,7 +27,7 @@ import { authorizationEntry, refusalEntry } from './log-entries.ts'
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
 const DEADLINE_MARGIN_MS = 2_000
 
-/** Its id, its nonce and its intent are claimed: its connector is called once, and nothing else with its id ever is. */
+/** Its id, its nonce and its intent are claimed: its connector is called once, and no other call with its id follows. */
 export interface Released extends Omit<Authorized, 'outcome'> {
   readonly outcome: 'released'
   readonly batch: ReleasedBatch
@@ -92,8 +92,8 @@ interface ClaimWith extends Pick<ThreadContext, 'startLogEntries' | 'existingStr
 }
 
 /**
- * Nearly every batch is claimed by one message, which an id that is taken fails as a whole. What has failed is claimed again in a
- * transaction, which tells the ids apart and waits for whoever holds them.
+ * Nearly every batch is claimed by one message, which fails as a whole if one id is taken. A batch that has failed is claimed again in a
+ * transaction, which tells the ids apart and waits for other transactions that hold them.
  *
  * @param items sorted by id, each id once
  */
@@ -113,15 +113,15 @@ async function claimInOneMessage(
       items.map((item) => ({ key: idOf(item) })),
     )
     const claimed = await claimTogether(tx, items, tools)
-    // Then the batches are those of the lost message.
+    // If the lost message has committed, the batches are those of that message.
     const hasCommitted = isLost && (await wasClaimed(tx, items, { claimed, failure }))
     return hasCommitted ? items.map(claimedOf) : claimed
   })
 }
 
 /**
- * The answer of a message was lost: it has claimed all of `items` or none. The claim behind it has waited for its end, and one signed
- * authorization of ours that stands in the database tells of all. A batch without one has nothing to execute, and stays unknown: 503.
+ * The answer of a message was lost: it has claimed all of `items` or none. The claim behind it has waited for its end, so one signed
+ * authorization of ours in the database proves that all are claimed. A batch without any has nothing to execute, and stays unknown: 503.
  */
 async function wasClaimed(
   tx: Transaction,
@@ -147,7 +147,7 @@ export async function claimTogether(
   const all = rowsOfClaim(items, tools)
   const ids = await claimTransactions(tx, all.transactions)
   const claimed = items.filter((item) => ids.has(idOf(item)))
-  // What was not claimed is not logged either, so the others have other places in the entries of this commit.
+  // An item that was not claimed is not logged either, so the others have other places in the entries of this commit.
   const rows = claimed.length === items.length ? all : rowsOfClaim(claimed, tools)
   const placed = rows === all ? [] : placeAuthorizations(rows.transactions)
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
@@ -157,7 +157,7 @@ export async function claimTogether(
 
 interface RowsOfClaim {
   readonly transactions: readonly BusinessTransactionRow[]
-  /** What goes with them. */
+  /** The other statements of the claim. */
   readonly others: Statement[]
   readonly claimedOf: (item: Claimable) => ReleasedBatch | undefined
 }
@@ -214,7 +214,7 @@ function rowsOfClaim(
   }
 }
 
-/** Nearly always one: those whose connectors have the same time-out are in doubt at the same time. */
+/** Nearly always one batch: executions whose connectors have the same time-out are in doubt at the same time. */
 function batchesOf(authorized: readonly Authorized[]) {
   return Array.from(Map.groupBy(authorized, inDoubtAfterMs), ([afterMs, items]) => ({
     batch: randomUUID(),

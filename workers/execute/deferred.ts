@@ -4,7 +4,7 @@ import { Finished } from '../in-flight.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'
 
-/** Executions that finish together at most; they need not come from one batch. */
+/** The most executions that finish together; they need not come from one batch. */
 const GROUP_MAX = 128
 
 export interface Deferred {
@@ -30,7 +30,7 @@ export function openDeferred(
       try {
         answered = await finish(group, stopwatch)
       } catch (error) {
-        // A bug. Uncaught it would end the thread and lose what the thread's other executions have done.
+        // A bug. Uncaught it would end the thread and lose the results of the thread's other executions.
         answered = group.map((item) =>
           item instanceof Finished ? item : new Finished(item.request, failures.outcomeUnknown(error)),
         )

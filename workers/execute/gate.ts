@@ -21,7 +21,7 @@ interface GateWith extends AdmitWith {
   readonly now: Date
 }
 
-/** Gates a batch that was authorized together. @returns in the order of `signed`; where nothing is admitted, a 503 of each */
+/** Gates a batch that was authorized together. @returns in the order of `signed`; where nothing is admitted, a 503 for each */
 export function gate(
   signed: readonly (Gateable | Finished)[],
   tools: GateWith & Pick<ThreadContext, 'pick'>,
@@ -69,7 +69,7 @@ function isSigned(item: Gateable): item is Signed {
   return item.outcome === 'approved'
 }
 
-/** The authorizations whose bytes are what the tree of their batch and their payload make. */
+/** The authorizations whose bytes equal those that follow from the tree of their batch and their payload. */
 function signedTogether(items: readonly Signed[], sample: Signed): ReadonlySet<Gateable> {
   return carriersIn<Signed>('execution-authorization', items, {
     sample: { item: sample, signatures: [sample.authorization.signature] },
@@ -105,7 +105,7 @@ function passed(
   return refusal === undefined ? { ...item, permission } : failures.internal(refusal)
 }
 
-/** Checks the bytes of an authorization, which are what the record will hold. */
+/** Checks the bytes of an authorization, which the record will hold. */
 export function checkSigned(
   { signed }: Pick<Authorization, 'signed'>,
   check: CheckWith,

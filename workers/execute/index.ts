@@ -17,7 +17,7 @@ import { store } from './store/store.ts'
 import { validate } from './validate/validate.ts'
 import { verify } from './verify.ts'
 
-/** The part of a thread's context that only executions need: the evidence that the database has yet to take, and how many may wait for verified state. */
+/** The part of a thread's context that only executions need: the pending evidence, and the concurrency limits for verified state. */
 export interface ExecutionContext extends ThreadContext {
   readonly pendingEvidence: PendingEvidence
   readonly semaphores: Semaphores
@@ -59,7 +59,7 @@ export async function execute(
   countOutcomes(gated, claimed, thread)
   const { atOnce, deferred } = await perform(stillGoing(claimed), tools) // the only outside effect
   lap('perform')
-  // They share nothing with the rest of the batch, so they do not wait until its evidence is stored.
+  // These executions share nothing with the rest of the batch, so they do not wait until its evidence is stored.
   const proving = stateUnverified.map((item) => proveClaimAndPerform(item, thread))
   return {
     answered: [...finishedOf(claimed), ...(await finish(atOnce, thread, stopwatch))],
@@ -67,7 +67,7 @@ export async function execute(
   }
 }
 
-/** One execution of a policy that verifies state: locked, read, decided and claimed in a transaction of its own. */
+/** Executes under a policy that verifies state: locked, read, decided and claimed in a transaction of its own. */
 async function proveClaimAndPerform(
   item: StateUnverified,
   thread: ExecutionContext,
@@ -92,8 +92,8 @@ function isStateUnverified(item: Concluded | StateUnverified | Finished): item i
 }
 
 /**
- * From the effect to the answer, for any group of executions that have come that far. Whatever fails here leaves the intent
- * RELEASED and is a 502: a 500 would say that nothing was carried out.
+ * From the effect to the answer, for any group of executions that have come that far. Any failure here leaves the intent RELEASED and is a 502: a 500
+ * would say that nothing was carried out.
  */
 export async function finish(
   performed: readonly (Performed | Finished)[],

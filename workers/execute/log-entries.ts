@@ -27,7 +27,8 @@ export function refusalEntry(item: Refused, existing: ExistingStreams): QueuedEn
 }
 
 /**
- * @param receipt.id the businessTransactionId: what was never receipted is asked for by it, and a record can have several receipts
+ * @param receipt.id the businessTransactionId: a proof that there is no receipt is asked for by it, and a record can have several
+ *   receipts
  * @param streams of the execution of the receipt, for any requester
  */
 export function receiptEntry(

@@ -18,7 +18,7 @@ export interface Performed extends Released {
 
 /**
  * Calls the connectors of a batch.
- * @returns `atOnce` those that answered before the event loop turned, as a connector does that waits for nothing outside; `deferred` the
+ * @returns `atOnce` those that answered before the event loop turned, because their connector waits for nothing outside; `deferred` the
  *   others, so that each of them delays only its own execution
  */
 export async function perform(

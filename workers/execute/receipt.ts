@@ -91,7 +91,7 @@ export function draftReceipt(
   return { receiptId, receiptHash, unsigned: { ...unhashed, receiptHash } }
 }
 
-/** Signed with the receipt: that its hash will be in the log by then. */
+/** The promise, signed with the receipt, that its hash will be in the log by then. */
 function promised(log: string, issuedAt: Date) {
   return { log, by: new Date(issuedAt.getTime() + INCLUSION_DELAY_MS).toISOString() }
 }

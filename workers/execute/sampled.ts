@@ -1,6 +1,6 @@
-// How a stage checks a batch that was signed together (docs/design-notes.md "What is verified when"). The bytes of most items are compared
-// with what their batch and their parts make, by the functions that signing made them with: a mistake in one of these would pass. One item of
-// each batch, chosen at random, is therefore checked whole, from its text alone, as a reader would. Where it fails, nothing is executed any more.
+// How a stage checks a batch that was signed together (docs/design-notes.md "What is verified when"). The bytes of most items are compared with
+// those made again from their batch and parts, by the functions of signing: a mistake in these functions would pass. One item of each batch,
+// chosen at random, is therefore checked whole, from its text alone, as a reader would. If it fails, nothing is executed any more.
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import type { EvidenceFaults } from '../../src/core/threads/evidence-fault.ts'
 import type { Fresh } from '../fresh.ts'
@@ -11,13 +11,13 @@ interface Checked extends InFlight {
 }
 
 interface BatchCheck<In, Out> {
-  /** Whether comparing its bytes says enough of it. An item that is not plain is checked whole. */
+  /** Whether comparing its bytes is enough for it. An item that is not plain is checked whole. */
   readonly isPlain: (item: In) => boolean
   readonly whole: (item: In) => Out | Failure
   readonly holds: (checked: Out) => boolean
-  /** The items whose bytes are what their batch and their parts make, provided that `sample` was checked whole. */
+  /** The items whose bytes equal those made again from their batch and parts, provided that `sample` was checked whole. */
   readonly unaltered: (items: readonly In[], sample: In) => ReadonlySet<In>
-  /** Checks what comparing bytes leaves open. */
+  /** Checks everything that comparing bytes leaves open. */
   readonly rest: (item: In) => Out | Failure
 }
 

@@ -16,14 +16,14 @@ import type { ConnectorOutcome } from '../connectors/connector.ts'
 import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { Performed } from './perform.ts'
 
-/** What a record is made of. */
+/** The parts from which a record is made. */
 interface RecordParts extends Performed {
   readonly outcomeOfCall: KnownOutcome
   readonly trustRecordId: string
   readonly recordCreatedAt: string
   /** The only one of `executions`. */
   readonly execution: Canonical
-  /** Of a hybrid record: those of its keys. */
+  /** The algorithms of a hybrid record's keys. */
   readonly requiredAlgorithms: readonly Algorithm[] | undefined
 }
 
@@ -106,7 +106,7 @@ export function recordText(parts: RecordParts): string {
 }
 
 /**
- * Writes the members beside them: their canonical text.
+ * Writes the unsigned members beside them: their canonical text.
  * @param of.hash trustRecordHash
  */
 export function sealText(

@@ -17,11 +17,14 @@ export interface VerifiedExecution extends SealedExecution {
 }
 
 interface VerifyWith extends Pick<ThreadContext, 'findKey' | 'approvers' | 'clock' | 'newId'> {
-  /** Of the group that was sealed together: it knows the heads of its batch. */
+  /** The memo of the group that was sealed together: it knows the heads of its batch. */
   readonly signatureMemo: SignatureMemo
 }
 
-/** Verifies a group that was sealed together. Records that rest on verified state are few, and their approvals are in their text: each is verified whole. */
+/**
+ * Verifies a group that was sealed together. Records that rest on verified state are few, and their approvals are in their text: each is verified
+ * whole.
+ */
 export function verify(
   sealed: readonly (SealedExecution | Finished)[],
   tools: VerifyWith & Pick<ThreadContext, 'pick' | 'evidenceFaults'>,
@@ -40,7 +43,7 @@ export function verify(
   )
 }
 
-/** As anyone who reads the record later would. */
+/** Verifies a record as any later reader would. */
 function verifyWhole(execution: SealedExecution, tools: VerifyWith): VerifiedExecution {
   const { businessTransactionId } = execution.transaction
   const crypto = cryptoOf(execution, tools)
@@ -48,7 +51,7 @@ function verifyWhole(execution: SealedExecution, tools: VerifyWith): VerifiedExe
   return { ...execution, verification }
 }
 
-/** The records whose bytes are what the tree of their batch and their parts make. The authorization is the text that the gate has passed. */
+/** The records whose bytes equal those made again from their batch's tree and their parts. The gate has passed the authorization's text. */
 function sealedTogether(
   items: readonly SealedExecution[],
   sample: SealedExecution,
@@ -88,7 +91,7 @@ function verifyRest(item: SealedExecution, tools: VerifyWith): VerifiedExecution
   return { ...item, verification: verified({ businessTransactionId, trustRecordHash }, tools) }
 }
 
-/** It takes over which signatures are known to hold: of the same bytes, by the same key. */
+/** Takes over the signatures that are known to be valid: for the same bytes, by the same key. */
 function cryptoOf({ authorizationMemo }: SealedExecution, { findKey, approvers, signatureMemo }: VerifyWith) {
   return openCrypto({ findKey, findApproverKey: approvers.find }, (artifact) =>
     artifact === 'execution-authorization' ? authorizationMemo : signatureMemo,

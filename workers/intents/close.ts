@@ -1,5 +1,5 @@
-// Closing an intent that is in doubt, by hand (decisions §8): its end, the signed transition and the audit event in one commit.
-// Where two humans must say the same, what the first one says and its audit event.
+// Closes an intent in doubt by hand (decisions §8): its end, the signed transition and the audit event are one commit. Where two humans
+// must say the same, so are the first one's statement and its audit event.
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { readIntentText } from '../../src/core/intents/shown.ts'
 import { isUuid } from '../../src/formats/schemas/primitives.ts'
@@ -21,7 +21,7 @@ const ROUTES = {
   'intent.finalized': 'POST /execution-intents/{id}/finalize',
 } as const
 
-/** The word of the first of two humans: it ends nothing yet. */
+/** The statement of the first of two humans: it ends nothing yet. */
 interface Waits {
   readonly firstWord: Pick<FirstWord, 'resolution' | 'note' | 'stepUpAuthorization'>
 }
@@ -30,7 +30,7 @@ interface Waits {
 type EndOf = (of: IntendedTransaction, sql: Sql) => Promise<End | Waits | Failure>
 
 /**
- * Closes the intent that the path names, or notes what the first of two humans says of it.
+ * Closes the intent that the path names, or notes the statement of the first of two humans.
  * @returns the intent, as 202 where it waits for a second human; 404 where there is none, 409 where it is not in doubt, or the failure of
  *   `endOf`, which all change nothing
  */
@@ -42,7 +42,7 @@ export async function closeIntent(
   const id = request.params['id']?.toLowerCase()
   if (!isUuid(id)) return failures.intentNotFound()
   return allOrNothing(thread.pool, async (sql) => {
-    // The thread that is storing its evidence at this moment comes first, and has then closed it.
+    // A thread that is storing its evidence at this moment comes first, and has then closed it.
     const batches = await lockOpen(sql, [id])
     const of = (await readIntents(sql, [id], batches.open)).get(id)
     if (!of?.intent) return failures.intentNotFound()
@@ -72,7 +72,7 @@ export async function closeIntent(
   })
 }
 
-/** A locked intent that somebody says something of. */
+/** A locked intent on which a human makes a statement. */
 interface Closing {
   readonly sql: Transaction
   readonly of: IntendedTransaction

@@ -12,7 +12,7 @@ import { proofOf } from '../../src/core/intents/proof.ts'
 const nothingOf = bodyOf(NoMembers)
 
 export async function finalizeIntent(request: WorkerRequest, thread: ThreadContext) {
-  // A body is not needed; one that is there says nothing.
+  // No body is needed, and a given one must have no members.
   const given = request.body.byteLength === 0 ? undefined : nothingOf(request.body)
   if (given instanceof Failure) return given
   return closeIntent(request, thread, {

@@ -1,4 +1,4 @@
-// Asking external connectors about intents in doubt (docs/handbook/executions.md): a thread signs the questions and concludes from the answers;
+// Asks external connectors about intents in doubt (docs/handbook/executions.md): a thread signs the questions and concludes from the answers;
 // the front end sends them and waits (src/server/jobs/read-back.ts), so that an endpoint that hangs holds no thread.
 import { isReleaseOver, questionTo, readBackOf } from '../connectors/read-back.ts'
 import type { Registration } from '../connectors/external.ts'
@@ -30,7 +30,7 @@ type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogEnt
 
 /**
  * Signs questions about intents in doubt that are due. From then on each is due later, whatever becomes of the question.
- * @returns none where the registration is in effect no more
+ * @returns none where the registration is no longer in effect
  */
 export async function askConnector(
   { changeId, countMax }: AskConnector,
@@ -43,7 +43,7 @@ export async function askConnector(
   return questions.filter((question) => question !== undefined)
 }
 
-/** Undefined for one that was closed meanwhile. */
+/** Undefined for an intent that was closed meanwhile. */
 async function questionAbout(
   id: string,
   registration: Registration,
@@ -77,7 +77,7 @@ export async function concludeReadBack(
   if ('unknown' in read) return { outcome: 'unknown', problem: read.unknown }
   const { says } = read
   return inTransaction(tools.pool, async (sql) => {
-    // The thread that is storing its evidence or closing it at this moment comes first.
+    // A thread that is storing its evidence or closing it at this moment comes first.
     const { standing: all, batches } = await readStanding([id], sql, tools)
     const standing = all.get(id)
     if (standing === undefined || standing.intent === null)
@@ -104,7 +104,7 @@ export async function concludeReadBack(
   })
 }
 
-/** The word of a connector on an intent whose rows are locked. */
+/** The statement of a connector on an intent whose rows are locked. */
 interface Heard {
   readonly sql: Transaction
   readonly answered: AnsweredQuestion
@@ -133,7 +133,7 @@ async function close(heard: Heard, batches: LockedBatches, resolution: Resolutio
   sql.runLast(recording.statements())
 }
 
-/** The intent stays as it is. */
+/** Stores a contradiction; the intent stays as it is. */
 async function storeContradiction(heard: Heard, reason: string): Promise<void> {
   const { sql, answered, says, at, recording } = heard
   const { businessTransactionId: id, capability } = answered.question
@@ -167,7 +167,7 @@ function aboutAnswer({ answered, callerId }: Heard) {
   }
 }
 
-/** By which a provider closed it, if one did. */
+/** The confirmation by which a provider closed it, if one did. */
 async function confirmationOf(id: string, sql: Sql): Promise<string | undefined> {
   const transitions = (await readTransitions(sql, [id])).get(id) ?? []
   const last = transitions.at(-1)

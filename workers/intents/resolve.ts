@@ -22,7 +22,7 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
   if (given instanceof Failure) return given
   const { stepUpAuthorization, ...said } = given
   const { callerId: by } = request.caller
-  // A session of the console says who looks: only a signature of the human closes anything.
+  // A session of the console only says who is looking: closing takes a signature of the human.
   const mustSign = request.params['stepUp'] === 'required'
   return closeIntent(request, thread, {
     type: 'intent.resolved',
@@ -39,7 +39,7 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
         return failures.conflict('A stored Execution Trust Record proves the outcome: finalize the intent.')
       if (quorumOf(body, thread) === 1) return { state: 'RESOLVED', ...resolution }
       const first = await readFirstWord(sql, id)
-      // The human who spoke first may say otherwise, and is still one human, by whichever name.
+      // The first human may change the statement, and is still one human, under any name.
       if (first === undefined || isSamePerson(thread.persons.current(), first.by, by))
         return { firstWord: resolution }
       if (first.resolution === resolution.resolution)
@@ -58,7 +58,7 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
   })
 }
 
-/** Consumes its nonce, under the id of the execution. */
+/** Consumes the nonce of the step-up, under the id of the execution. */
 async function authorized(
   sql: Sql,
   {

@@ -1,6 +1,6 @@
 // The sweep (decisions §8): finds intents that are still RELEASED after their deadline, notes them as in doubt and tells the audit; and
-// takes out those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
-// Each sweep looks at every intent that is open, so what one passes over, because somebody is closing it, the next one finds.
+// deletes the notes of those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
+// Each sweep looks at every open intent, so an intent that it passes over, because somebody is closing it, is found by the next one.
 import { readIntents } from '../../src/store/tables/execution-intents.ts'
 import { findInDoubt, lockFree } from '../../src/store/tables/released-batches.ts'
 import { readLastRevocations } from '../../src/store/tables/external-connectors.ts'
@@ -18,7 +18,7 @@ import { Finished, type InFlight } from '../in-flight.ts'
 /** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100
 
-/** Instances may be so far apart in learning of a change of connectors, and their clocks. */
+/** How far instances may be apart in learning of a change of connectors, and in their clocks. */
 const CHANGE_KNOWN_MS = 60_000
 
 type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'connectors'>
@@ -74,7 +74,7 @@ interface DoubtedIntent {
     { readonly callerId: string; readonly body: string; readonly releasedAt: string } | undefined
 }
 
-/** Locks those that are still in doubt and not being closed at this moment: the others are left for another look. */
+/** Locks intents that are still in doubt and not being closed at this moment: the others are left for the next sweep. */
 async function readDoubted(sql: Transaction, ids: readonly string[]): Promise<DoubtedIntent[]> {
   const { open } = await lockFree(sql, ids)
   const stored = await readIntents(sql, [...open.keys()], open)
@@ -88,7 +88,7 @@ async function readDoubted(sql: Transaction, ids: readonly string[]): Promise<Do
     })
 }
 
-/** With the registration that each was released to, where that can be asked what became of it. In order of id. */
+/** Adds the registration that each was released to, where its connector can be asked about the outcome. In order of id. */
 async function withConnectors(
   locked: readonly DoubtedIntent[],
   { sql, connectors }: Pick<SweepWith, 'connectors'> & { readonly sql: Sql },
@@ -103,7 +103,7 @@ async function withConnectors(
     if (connector === undefined || stored === undefined) return { id, askConnector: null }
     const { capability, changeId } = connector
     const revokedMs = revocations?.get(capability)?.getTime() ?? -Infinity
-    // Another one may have been in effect then: this one would deny, truthfully, what it was never sent.
+    // Another registration may have been in effect then: this connector would deny, truthfully, a release that it was never sent.
     const isTheOne = revokedMs + CHANGE_KNOWN_MS < Date.parse(stored.releasedAt)
     return { id, askConnector: isTheOne ? changeId : null }
   })
@@ -137,7 +137,7 @@ function doubtOf({ id, deadline, stored }: DoubtedIntent): Done {
   }
 }
 
-/** Undefined for what was changed in the database until it is no transaction: its intent is in doubt all the same. */
+/** Undefined where the text was changed in the database and is no transaction any more: its intent is in doubt all the same. */
 function readTransaction(text: string): { intent: { action: string }; policy: { name: string } } | undefined {
   try {
     const { intent, policy } = JSON.parse(text) as ReturnType<typeof readTransaction> & object

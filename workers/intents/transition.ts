@@ -18,7 +18,7 @@ import type { Recording } from '../evidence/recording.ts'
 /** How an intent ends. */
 export interface End {
   readonly state: IntentEnd
-  /** Given for RESOLVED, with the human's note, or what the connector said. */
+  /** Given for RESOLVED, with the human's note, or the connector's answer. */
   readonly resolution?: Resolution
   readonly note?: string
   /** The confirmation by which a provider closes it. */
@@ -70,7 +70,7 @@ export function signEnd({ id, from, end, by, at, owner }: Ending, recording: Rec
 /**
  * Closes open intents: takes them out of their batches, and stores the transitions that prove it.
  * @param batches that the transaction has locked
- * @param before what is sent with them
+ * @param before statements to send before them
  * @throws Error where one of them is not open
  */
 export async function closeLocked(

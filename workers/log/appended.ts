@@ -1,4 +1,4 @@
-// The entries of one append, as in a bundle and one behind the other, with their hashes.
+// The entries of one append, joined as in a bundle, with their hashes.
 import { sha256 } from '../../src/store/sha256.ts'
 
 const LENGTH_BYTES = 2
@@ -7,7 +7,7 @@ const BUFFER_BYTES = 64 * 1024
 /** One buffer for all of them: an allocation for each would cost as much as its hash. */
 export class AppendedEntries {
   private bytes = Buffer.allocUnsafe(BUFFER_BYTES)
-  /** Where each ends, and before the first of them 0. */
+  /** The end of each entry, and 0 before the first. */
   private readonly ends = [0]
   readonly leaves: Uint8Array[] = []
 
@@ -23,7 +23,7 @@ export class AppendedEntries {
     this.reserve(end)
     const { bytes } = this
     bytes.write(text, start, 'latin1')
-    // A leaf is hashed with a 0 before it, which stands here until the length does.
+    // A leaf is hashed with a 0 before it, which stands here until the length is written.
     bytes[start - 1] = 0
     this.leaves.push(sha256(bytes.subarray(start - 1, end)))
     bytes.writeUInt16BE(text.length, at)

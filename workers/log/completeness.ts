@@ -26,10 +26,10 @@ const PATH_HASH_BYTES = 47
 
 /** Paths that a thread computes at once: 20 ms. */
 const PATHS_AT_ONCE = 32
-/** A path costs a thread so much, measured where no two share a tile. */
+/** The thread time of a path, measured where no two share a tile. */
 const PATH_MS = 0.5
 
-/** Between the append of the heads and their publication, some tens of milliseconds each time. */
+/** The heads are published some tens of milliseconds after they are appended. */
 const LOOK_AGAIN_MS = 50
 const LOOKS = 20
 
@@ -193,7 +193,7 @@ export interface StreamHeads {
   readonly forget: () => void
 }
 
-/** Keeps the tree of the newest checkpoint in memory: the next one costs what has changed since. */
+/** Keeps the tree of the newest checkpoint in memory: the next one costs only the changes since. */
 export function openStreamHeads(): StreamHeads {
   let kept: { readonly log: number; readonly size: number; readonly heads: Heads } | undefined
   const oneAtATime = pLimit(1)

@@ -1,4 +1,4 @@
-// The edge of the tree where it grows: what an append needs to know of the log, and the rows that it makes of new entries.
+// The growing edge of the tree: the state of the log that an append needs, and the rows that it makes of new entries.
 import { constants, gzipSync } from 'node:zlib'
 import { DamagedLog } from '../../src/formats/log/damaged.ts'
 import {
@@ -40,15 +40,15 @@ import { eventStatements } from './events.ts'
 import { numberIn, Streams, type GrowingStream } from './streams.ts'
 
 /**
- * Entries are mostly hashes, which no level compresses, and what they share is in the entry before. So a window of 4 KB finds it, in half
- * the time of one of 32 KB. A bundle comes in one piece.
+ * Entries are mostly hashes, which no level compresses, and they repeat parts of the entry before. A window of 4 KB finds these parts, in
+ * half the time of one of 32 KB. A bundle comes in one piece.
  */
 const FASTEST = { level: constants.Z_BEST_SPEED, windowBits: 12, chunkSize: 32 * 1024 }
 
 /** A tag is computed once for each value, if there are no more of them. */
 const TAGS_MAX = 10_000
 
-/** Those of its streams that an entry is counted in. */
+/** The streams in which an entry is counted. */
 type Counted = readonly { readonly start: string; readonly stream: GrowingStream }[]
 
 /** A tile that is not full. */
@@ -57,7 +57,7 @@ interface OpenTile {
   count: number
 }
 
-/** Grows by appends. One whose rows were not stored for certain must not be used again. */
+/** Grows by appends. An edge must not be used again unless its rows were stored for certain. */
 export class Edge {
   readonly log: number
   frontier: Frontier
@@ -124,7 +124,7 @@ export class Edge {
   private numbered(batches: readonly QueuedBatch[]) {
     const entries = new AppendedEntries()
     const placed: LoggedBatch[] = []
-    // The entries of a batch share a few of them.
+    // The entries of a batch share a few sets of streams.
     const counted = new Map<QueuedEntry['streams'], Counted>()
     for (const { batch, entries: queued } of batches) {
       const start = this.frontier.size + entries.count
@@ -161,7 +161,7 @@ export class Edge {
     return tag
   }
 
-  /** Adds to the bundle that is not full. @returns those that are now, and what is new in the next one */
+  /** Adds to the bundle that is not full. @returns the bundles that are full now, and the new entries of the next one */
   private bundled(entries: AppendedEntries): { bundles: BundleRow[]; tail: TailRow } {
     const { log } = this
     const { size } = this.frontier
@@ -209,7 +209,7 @@ function openTile(stored: Uint8Array = new Uint8Array(0)): OpenTile {
   return { hashes, count: stored.length / HASH_BYTES }
 }
 
-/** A run of ids ends between two rows, so they are not long. */
+/** A run of ids ends between two rows, so the rows are not long. */
 const KEYS_PER_ROW = 1024
 
 /** The keys of the ids of appended entries: the ids are not known later. */

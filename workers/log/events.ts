@@ -20,7 +20,7 @@ export function eventStatements(
   { log, start, nowMs }: { readonly log: number; readonly start: number; readonly nowMs: number },
 ): Statement[] {
   const rows: LogEventRow[] = []
-  // The same few callers, many times.
+  // The same few callers occur many times.
   const tags = new Map<string, string>()
   let open = emptyRow()
   let index = start

@@ -26,7 +26,7 @@ export interface Guard {
 
 export function openGuard(dataDir: string): Guard {
   const file = join(dataDir, 'log-checkpoint')
-  /** The file is read several times a second, and seldom another than before. */
+  /** The file is read several times a second, and seldom changes. */
   let read: { readonly note: string; readonly checkpoint: Checkpoint } | undefined
   return {
     seen() {
@@ -50,7 +50,7 @@ export function openGuard(dataDir: string): Guard {
   }
 }
 
-/** @throws DamagedLog where a stored checkpoint is not one of this log and size; its signatures are not looked at */
+/** @throws DamagedLog where a stored checkpoint is not one of this log and size; its signatures are not checked */
 export function readStored({ size, note }: CheckpointRow, origin: string): Checkpoint {
   const what = `The checkpoint of ${size} entries`
   const read = undamaged(what, () => readCheckpoint(note))
@@ -82,9 +82,9 @@ export function whyBehind(
 }
 
 /**
- * Looks at what is stored, after `whyBehind`.
+ * Compares the stored log with the seen checkpoint, after `whyBehind`.
  * @param size of the stored tree now
- * @returns a sentence where the stored log does not begin with what was seen; undefined where it does
+ * @returns a sentence where the stored log does not begin with the tree that was seen; undefined where it does
  */
 export async function whyForked(
   sql: Sql,

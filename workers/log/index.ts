@@ -1,4 +1,5 @@
-// The work on the evidence log, a tick at a time: sequence what is queued, publish what is due, sort ids into runs (docs/design-notes.md "The evidence log").
+// The work on the evidence log, a tick at a time: sequences queued entries, publishes due checkpoints, sorts ids into runs (docs/design-notes.md "The
+// evidence log").
 import type { Pool } from 'pg'
 import { DamagedLog } from '../../src/formats/log/damaged.ts'
 import type { LogKeys } from '../../src/core/signing/log-keys.ts'
@@ -16,13 +17,13 @@ const TICK_MAX_MS = 2_000
 
 /** An entry in a quiet log waits in the queue for no longer than this. */
 const TICK_EVERY_MS = 200
-/** More than the time between two checkpoints of the instance that writes: as long as it does, the others see it. */
+/** More than the time between two checkpoints of the instance that writes: while it writes, the others see that it does. */
 const OTHERS_TICK_EVERY_MS = 1_000
 
 /** How often to look for work on the runs of ids after there was none. */
 const LOOK_FOR_RUNS_EVERY_MS = 1_000
 
-/** The clocks of instances differ by less; by more, an operator should know. */
+/** The clocks of instances normally differ by less; an operator should know of a greater difference. */
 const CLOCK_BEHIND_MS = 5_000
 
 /**
@@ -45,7 +46,7 @@ export interface LogWork {
 }
 
 /**
- * @param options.onLog told the number of the newest log, at each tick
+ * @param options.onLog gets the number of the newest log, at each tick
  * @param options.nowMs milliseconds since 1970
  */
 export function openLogWork({
@@ -69,7 +70,7 @@ export function openLogWork({
   const sequencer = openSequencer({ pool, guard, nowMs, ...(runSizes && { runSizes }) })
   /** The size at the last tick. */
   let sizeBefore: number | undefined
-  /** When there was nothing to do for the runs of ids, on `nowMs`. */
+  /** The last time, on `nowMs`, when there was nothing to do for the runs of ids. */
   let runsIdleAtMs = -Infinity
   let runsProblem: string | null = null
 
@@ -84,7 +85,7 @@ export function openLogWork({
     }
   }
 
-  /** The next piece of the work on the runs of ids. What is damaged of them stops only them. */
+  /** The next piece of the work on the runs of ids. Damage to the runs stops only this work. */
   async function workOnRuns(): Promise<void> {
     if (Math.abs(nowMs() - runsIdleAtMs) < LOOK_FOR_RUNS_EVERY_MS) return
     try {
@@ -99,8 +100,8 @@ export function openLogWork({
   }
 
   /**
-   * Does what is due.
-   * @returns when the next tick is. After a checkpoint not before the next one: what is queued until then is appended by one transaction
+   * Does the work that is due.
+   * @returns when the next tick is. After a checkpoint not before the next one: one transaction appends everything that is queued until then
    */
   async function advance(status: LogStatus): Promise<number> {
     await followCheckpoints(pool, guard, status)
@@ -164,13 +165,13 @@ function isCheckpointDue(
   )
 }
 
-/** Without numbers that change, as all problems here: the log of the service says each once. */
+/** Has no numbers that change, like all problems here: the log of the service reports each once. */
 function clockProblem({ publishedAtMs }: LogStatus, nowMs: number): string | null {
   if (publishedAtMs - nowMs <= CLOCK_BEHIND_MS) return null
   return 'The last checkpoint of the log is from a clock that is ahead of that of this instance, which publishes none until its own has caught up.'
 }
 
-/** @param runningSeconds since when this instance looks: what waited while no service ran is appended now, and is no sign of trouble */
+/** @param runningSeconds how long this instance has run: entries that waited while no service ran are appended now, and are no sign of trouble */
 function queueProblem({ queuedSeconds, queuedAbout }: LogStatus, runningSeconds: number): string | null {
   if (queuedAbout > QUEUED_ROWS_MAX)
     return 'More than a million commits wait for their place in the evidence log.'
@@ -183,7 +184,7 @@ function queueProblem({ queuedSeconds, queuedAbout }: LogStatus, runningSeconds:
 
 /**
  * Keeps the newest checkpoint of the database as seen, whichever instance signed it.
- * @throws DamagedLog where it contradicts what was seen before
+ * @throws DamagedLog where it contradicts an earlier one
  */
 async function followCheckpoints(pool: Pool, guard: Guard, status: LogStatus): Promise<void> {
   const seen = guard.seen()
@@ -192,7 +193,7 @@ async function followCheckpoints(pool: Pool, guard: Guard, status: LogStatus): P
   const behind = whyBehind({ log, origin, checkpointSize: checkpointTreeSize }, seen)
   if (behind !== undefined) throw new DamagedLog(behind)
   const last = publishedSize === 0 ? undefined : await latestCheckpoint(pool, log)
-  // Signed and kept here, and never committed: the next checkpoint is of the same tree.
+  // A checkpoint was signed and kept here, and never committed: the next one is of the same tree.
   if (last === undefined || (seen?.origin === origin && seen.size >= last.size)) return
   const forked = await whyForked(pool, { log, origin, size }, seen)
   if (forked !== undefined) throw new DamagedLog(forked)

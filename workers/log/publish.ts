@@ -23,7 +23,7 @@ interface PublishWith {
 
 /**
  * Publishes the next checkpoint, or the last one again where that is due.
- * @throws DamagedLog where anything stored of the log is not as it was: nothing is signed, and the log must be frozen
+ * @throws DamagedLog where anything stored of the log has changed: nothing is signed, and the log must be frozen
  */
 export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promise<void> {
   await inTransaction(pool, sign)
@@ -51,7 +51,7 @@ export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promis
     if (forked !== undefined) throw new DamagedLog(forked)
     const timeSeconds = Math.floor(publishedAtMs / 1000)
     const note = await signCheckpoint(keys, { origin, size, root, timeSeconds })
-    // Before anybody else can see it: what is signed and lost by the database is known here.
+    // Before anybody else can see it: if the database loses a signed checkpoint, it is still known here.
     guard.keep(note)
     sql.runLast(publishCheckpoint({ log, size, note, publishedAtMs }))
   }

@@ -1,5 +1,5 @@
-// Moves what is queued into the tree of the log: one transaction takes it out of the queue and appends it, so that each entry is at every
-// moment in one of the two. Any thread of any instance may run it: the lock of the log lets one in at a time.
+// Moves queued entries into the tree of the log: one transaction takes them out of the queue and appends them, so that each entry is at every moment
+// in one of the two. Any thread of any instance may run it: the lock of the log lets one in at a time.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { DamagedLog } from '../../src/formats/log/damaged.ts'
@@ -40,14 +40,14 @@ const NOTHING: Sequenced = { more: false, checkpointDue: false }
 
 interface Sequencer {
   /**
-   * Appends what is queued, and the heads of the streams where a checkpoint is due.
+   * Appends the queued entries, and the heads of the streams where a checkpoint is due.
    * @throws DamagedLog where the log must be frozen
    */
   readonly sequence: () => Promise<Sequenced>
   /**
    * Does a piece of work on the runs of ids.
    * @returns whether there was any
-   * @throws DamagedRuns where what is stored of them is damaged, DamagedLog where the log must be frozen
+   * @throws DamagedRuns where the stored runs are damaged, DamagedLog where the log must be frozen
    */
   readonly workOnRuns: () => Promise<boolean>
   /** Whether this thread made the last append, so that it need not read the edge of the tree. */
@@ -133,7 +133,10 @@ export function openSequencer({
     if (behind !== undefined) throw new DamagedLog(behind)
   }
 
-  /** The edge in memory, if no other instance has appended since. After a failover another instance may have appended other entries up to the same size. */
+  /**
+   * The edge in memory, if no other instance has appended since. After a failover another instance may have appended other entries up to the same
+   * size.
+   */
   async function edgeAt(sql: Sql, state: LogState): Promise<Edge> {
     return edge?.log === state.log && isSameTree(edge.frontier, state.frontier) ? edge : readEdge(sql, state)
   }
@@ -158,7 +161,8 @@ function beginningOf({ origin, previous }: LogState): QueuedBatch[] {
 
 /**
  * Whether the heads of the streams are appended now. A first checkpoint waits for nothing.
- * @param state.isGrown by entries behind its last heads; `checkpointTreeSize` is the size with those, `publishedSize` that of the last checkpoint
+ * @param state.isGrown whether entries follow its last heads; `checkpointTreeSize` is the size with those, `publishedSize` that of the last
+ *   checkpoint
  */
 export function areHeadsDue({
   isGrown,

@@ -1,5 +1,5 @@
-// The tree of the log as the database has it, read again before a checkpoint of it is signed: its root is computed from what is stored, not
-// from what a sequencer had in memory when it wrote. A bit that changed in between ends a log for good (docs/design-notes.md "The evidence log").
+// The tree of the log as the database has it, read again before a checkpoint of it is signed: its root is computed from the stored rows, not from
+// the memory of the sequencer that wrote them. A bit that changed in between ends a log for good (docs/design-notes.md "The evidence log").
 import type { Checkpoint } from '../../src/formats/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/formats/log/damaged.ts'
 import {
@@ -32,14 +32,14 @@ interface CompletedTile {
   readonly level: number
   readonly n: number
   readonly root: Uint8Array
-  /** Where they are at hand, joined: to compare them costs less than to compute the root of those that are stored. */
+  /** The joined hashes, where they are at hand: comparing them costs less than computing the root of the stored ones. */
   readonly hashes: Uint8Array | undefined
 }
 
 /**
  * Checks the entries and tiles that the last checkpoint did not cover, up to the next one. Only under the lock of the log.
  * @param last undefined where none was published
- * @throws DamagedLog with a sentence, where something is missing or another than what was computed when it was appended
+ * @throws DamagedLog with a sentence, where something is missing or differs from the value that was computed when it was appended
  */
 export async function assertStoredTree(
   sql: Sql,

@@ -33,7 +33,7 @@ export class Streams {
     for (const row of rows) this.stored.set(row.tag, row)
   }
 
-  /** A stream that is about to grow: to be counted in until `takeRows` returns it. */
+  /** Returns a stream that is about to grow: entries are counted in it until `takeRows` returns it. */
   grow(tag: string): GrowingStream {
     let grown = this.grown.get(tag)
     if (grown === undefined) {
@@ -43,7 +43,7 @@ export class Streams {
     return grown
   }
 
-  /** Counts what was added into the heads. @returns the rows to store; the next call begins anew */
+  /** Counts the new entries into the heads. @returns the rows to store; the next call begins anew */
   takeRows(): { readonly streams: StreamRow[]; readonly blocks: StreamBlockRow[] } {
     const { log } = this
     const streams: StreamRow[] = []
@@ -62,7 +62,7 @@ export class Streams {
     return { streams, blocks }
   }
 
-  /** The root of the tree of heads; what was added since the last `takeRows` is not in it. */
+  /** The root of the tree of heads; entries since the last `takeRows` are not in it. */
   root(): Uint8Array {
     return this.heads.root()
   }

@@ -34,7 +34,7 @@ export interface Witness {
 /** The signature lines of the witness, or the size of the newest tree that it has where that is not the request's old size. */
 type Witnessed = { readonly cosignatures: string } | { readonly hasSize: number }
 
-/** @param witness undefined without WITNESS_LOGS: nothing comes then */
+/** @param witness undefined without WITNESS_LOGS: then no request comes */
 export async function addCheckpoints(
   batch: readonly InFlight[],
   witness: Witness | undefined,
@@ -59,7 +59,7 @@ function replyOf(answer: Witnessed) {
   return { status: 409, body: `${answer.hasSize}\n`, headers: { 'Content-Type': 'text/x.tlog.size' } }
 }
 
-/** The checks are in the order of the specification: who signed is known before anything else is answered. */
+/** The checks are in the order of the specification: the signer is known before anything else is answered. */
 async function addCheckpoint(body: Uint8Array, witness: Witness): Promise<Witnessed | Failure> {
   const { name, keys, logs, pool, nowMs } = witness
   const request = parsed(body)
@@ -129,7 +129,7 @@ function whyInconsistent(
   }
 }
 
-/** The lines that were verified; what others wrote under the note is not passed on. */
+/** The lines that were verified; other lines under the note are not passed on. */
 function linesOf({ lines }: Note, signers: readonly Signer[]): string[] {
   return signers.map(({ key }) => {
     const line = lines.find(({ name, keyId }) => name === key.name && keyId === key.keyId)!

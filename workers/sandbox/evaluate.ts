@@ -1,5 +1,5 @@
-// POST /sandbox/evaluate (decisions §9, §12): the decision a transaction would get, why, and everything that is wrong with it; and what the
-// signals are now that the database verifies. Stores nothing, consumes nothing, calls nothing, signs nothing.
+// POST /sandbox/evaluate (decisions §9, §12): the decision a transaction would get, why, and everything that is wrong with it; and the
+// present values of signals that the database verifies. Stores nothing, consumes nothing, calls nothing, signs nothing.
 import { parseBody } from '../../src/core/json/body.ts'
 import { isObject, type Fields } from '../../src/formats/json/fields.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
@@ -124,7 +124,7 @@ function look(
   }
 }
 
-/** The names by which everything else is looked up; undefined for what is none. */
+/** The names by which everything else is looked up; undefined for a value that is no name. */
 function named({ policy, intent }: Fields) {
   const [{ name, version }, { action }] = [policy as Fields, intent as Fields]
   return { name: textOf(name), version: textOf(version), action: textOf(action) }
@@ -134,7 +134,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** Reads what the policy would see, as far as it can be read. Undefined where the signals cannot. */
+/** Reads the subject that the policy would see, as far as it can be read. Undefined where its signals cannot. */
 function subjectOf(rebuilt: Fields, action: string, caller: ScopedCaller): PolicySubject | undefined {
   const { authority, metadata, signals } = rebuilt
   const intent = rebuilt['intent'] as Fields
@@ -205,7 +205,7 @@ const OUTCOMES = {
   unfilled: 'UNDECIDED',
 } as const satisfies Record<Evaluation['kind'], string>
 
-/** As far as it is known: whether the id is taken, a declared signal is true and how the connector answers is not looked at. */
+/** The answer as far as it is known, without a look at whether the id is taken, whether a declared signal is true, and how the connector answers. */
 function answerOf(failure: Failure | undefined) {
   if (failure === undefined) return { status: 200 }
   const { status, message: error, code } = failure

@@ -13,7 +13,7 @@ import {
 import { BusinessTransaction } from '../../src/formats/schemas/business-transaction.ts'
 
 export interface Finding {
-  /** A place in the transaction; empty for the last of more than there is room for. */
+  /** A place in the transaction; empty for the last finding where there are more than fit. */
   readonly path: string
   /** A sentence. */
   readonly message: string
@@ -22,7 +22,7 @@ export interface Finding {
 const FINDINGS_MAX = 50
 const CHARACTERS_MAX = 200_000
 
-/** As many as an answer has room for: a body of 100 KB can have thousands, each with a path of 50 KB. */
+/** The findings that fit in an answer: a body of 100 KB can have thousands, each with a path of 50 KB. */
 export function shown(findings: Iterable<Finding>): Finding[] {
   const listed: Finding[] = []
   let characters = 0
@@ -59,7 +59,7 @@ export function mismatchFinding(mismatch: Mismatch): Finding {
   }
 }
 
-/** Warns of members that are stored or dropped without a word: most often a misspelt name. */
+/** Warns of members that are silently stored or dropped: most often a misspelt name. */
 export function* warningsOf(body: unknown, policy: CompiledPolicy | undefined): Generator<Finding> {
   if (!isObject(body)) return
   for (const [name, value] of Object.entries(body)) {

@@ -1,5 +1,5 @@
-// Values of signals that a policy verifies by what the database holds: a caller may look at them before it executes (decisions §9, §12). Nothing
-// is locked, so an execution may find another value; nothing is asked outside.
+// Values of signals that a policy verifies in the database: a caller may look at them before it executes (decisions §9, §12). Nothing is locked,
+// so an execution may find another value; nothing outside is asked.
 import type { ThreadContext } from '../context.ts'
 import { checksOf } from '../execute/prove/prove.ts'
 import type { Accepted } from '../execute/validate/validate.ts'

@@ -1,4 +1,4 @@
-// One past decision, and what another policy document would have made of the same transaction at the same time (decisions §9). Pure.
+// One past decision, and the decision of another policy document on the same transaction at the same time (decisions §9). Pure.
 import { rowOf } from '../../src/core/policy/display.ts'
 import type { PolicyDocument } from '../../src/formats/schemas/policy.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
@@ -52,8 +52,8 @@ export interface Simulated {
 }
 
 /**
- * `other`: of another policy. `undecided`: nothing says how it was decided, as where there was no connector. `unknown`: it was decided, and the
- * document decides it by values of then that nothing says, of these signals.
+ * `other`: it is of another policy. `undecided`: nothing shows how it was decided, as where there was no connector. `unknown`: it was decided,
+ * and the document decides it by past values of these signals that nothing shows.
  */
 type Redecided =
   | 'other'
@@ -96,7 +96,7 @@ export function redecide(
   }
 }
 
-/** Undefined: decided as it was. `unknown`: it left signals out whose value of then is not known, a sum of the past for example. */
+/** Undefined: the decision is the same. `unknown`: it left signals out whose value at the time is not known, a sum of the past for example. */
 function flipOf(
   row: PastDecision,
   { transaction, policy, past }: { transaction: Transaction; policy: CompiledPolicy; past: Past },
@@ -124,7 +124,7 @@ function flipOf(
   }
 }
 
-/** Signals that approvals of humans fill, and that were neither declared nor verified then: the policy of then asked nobody for them. */
+/** Signals that approvals of humans fill, and that were neither declared nor verified then: the policy of that time asked nobody for them. */
 function unaskedIn(policy: CompiledPolicy, { signals }: PolicySubject, { verified }: Past): string[] {
   return policy.verify.flatMap(({ signal, by }) =>
     by === 'approval' && isLeftOut(signal, policy, signals) && !Object.hasOwn(verified, signal)
@@ -191,8 +191,8 @@ function stateOf(
 }
 
 /**
- * Signals that approvals verified then, and would not now: one of them is by a person behind the execution, or two are by one person, as is known
- * by now.
+ * Signals that approvals verified then, and would not now: one of them is by a person behind the execution, or two are by one person, as is now
+ * known.
  */
 function selfApprovedIn(
   decision: PastDecisionText | undefined,
@@ -209,8 +209,8 @@ function selfApprovedIn(
 }
 
 /**
- * State is not looked at again: it is no longer what it was. A signal that was found to differ from its state then still does; every
- * other one is taken as declared.
+ * State is not read again: it is no longer what it was. A signal that was found to differ from its state then still does; every other one is
+ * taken as declared.
  */
 function asVerifiedThen(evaluation: Evaluation, { mismatches }: Past): Evaluation {
   const failed = mismatches.filter(({ signal, source }) =>

@@ -18,10 +18,10 @@ const EXAMINED_MAX = 500
 const ROWS_READ = 50
 /** All chunks of a batch share this; each examines one transaction at least. */
 const WORK_MS = 100
-/** After so much work a simulation rests as long: half of the time is left to the other work of its thread. */
+/** After this much work a simulation rests as long: half of the time is left to the other work of its thread. */
 const SLICE_MS = 5
 
-/** Each after the other: the requests of a batch share the pace of one. */
+/** One after the other: all requests of a batch together keep the pace of one. */
 export async function simulate(
   batch: readonly InFlight[],
   { pool, persons }: Pick<ThreadContext, 'pool' | 'persons'>,
@@ -63,7 +63,7 @@ async function chunk(
 
   while (!complete && mayGoOn()) {
     const limit = Math.min(ROWS_READ, EXAMINED_MAX - counts.examined)
-    // One more than is looked at: it says whether there is a next chunk, and the last one is never empty.
+    // One more than is examined: it shows whether there is a next chunk, and the last one is never empty.
     const rows = await listPastDecisions(pool, {
       callerId,
       policy: name,
@@ -120,7 +120,7 @@ async function chunk(
   }
 }
 
-/** From where there is something, so that the share means something. Fixed for all chunks: what comes in meanwhile is not the past. */
+/** Begins with the oldest transaction, so that the share means something. Fixed for all chunks: later transactions are not the past. */
 async function rangeOf({ since, until, request }: Simulation, pool: Pool): Promise<Range> {
   const end = until ?? new Date().toISOString()
   const oldest = (await readOldestTime(pool, request.caller.reads)) ?? end
@@ -134,7 +134,7 @@ function shareOf({ since, until }: Range, reached: string): number {
   return Math.floor(Math.min(Math.max(share, 0), 1) * 10_000) / 10_000
 }
 
-/** Counts working time, what the database takes not included, and rests as long as was worked. */
+/** Counts working time, without the time of the database, and rests for as long. */
 function openPace() {
   let startedMs = performance.now()
   let workedMs = 0

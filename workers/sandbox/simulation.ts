@@ -16,7 +16,7 @@ export interface Range {
 }
 
 export interface Simulation extends InFlight, Simulated {
-  /** As asked for. */
+  /** As requested. */
   readonly since: string | null
   readonly until: string | null
   /** Null in the first chunk. */

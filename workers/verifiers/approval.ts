@@ -1,5 +1,5 @@
-// `{ by: approval, quorum, from }`: that as many distinct humans approved this very action (decisions §7), and that each is in one of the
-// groups. What it finds is used up by the execution that it releases, in the same commit.
+// `{ by: approval, quorum, from }` verifies that as many distinct humans approved exactly this action (decisions §7), and that each is in
+// one of the groups. The execution that it releases uses up the approvals found, in the same commit.
 import { requestProblem } from '../../src/formats/artifacts/request-problem.ts'
 import { seat } from '../../src/core/approval-requests/seats.ts'
 import { approversBehind, isBehind, personOf, type Persons } from '../../src/formats/people/persons.ts'
@@ -74,7 +74,7 @@ export const approval: StateVerifier<Approval> = {
   },
 }
 
-/** A check, and who its approvals are counted by. */
+/** A check, with the data by which its approvals are counted. */
 interface ApprovalCheck extends SignalCheck<Approval> {
   readonly persons: Persons
   /** The verifiers of the signals that may have to be met after this one. */
@@ -115,8 +115,8 @@ interface Chosen {
 }
 
 /**
- * Tries one open request after the other, each with the approvals that are for none, and these alone at last: approvals of two requests
- * make no quorum together.
+ * Tries one open request after the other, each with the approvals that are for no request, and these alone at last: approvals of two
+ * requests make no quorum together.
  */
 function choose(usable: readonly UsableApproval[], check: ApprovalCheck): Chosen | undefined {
   const { quorum } = check.verifier
@@ -137,8 +137,8 @@ function choose(usable: readonly UsableApproval[], check: ApprovalCheck): Chosen
 }
 
 /**
- * One approval of each person, as many as the quorum asks for; never of one behind the execution. People who count for other signals too are
- * left to those where others are enough here.
+ * One approval of each person, as many as the quorum asks for; never of a person behind the execution. People who count for other signals
+ * too are left to those where others are enough here.
  */
 function countedOf(
   usable: readonly UsableApproval[],
@@ -147,7 +147,7 @@ function countedOf(
   const counts = ({ approver: { approverId } }: UsableApproval, { from }: Approval) =>
     from === undefined || memberships(from, approverId) !== undefined
   const able = usable.filter(({ approver }) => !isBehind(persons, approver.approverId, initiators))
-  // One person has several approvals: the first that counts for the signal does.
+  // If one person has several approvals, the first that counts for the signal is taken.
   const people = [...Map.groupBy(able, ({ approver }) => personOf(persons, approver.approverId)).values()]
   const [own = []] = seat(
     [verifier, ...others].map((one) => ({

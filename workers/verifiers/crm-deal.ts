@@ -1,5 +1,5 @@
-// `{ by: crm-deal, property }`: the property as the CRM holds it now, of the deal that `intent.target` names. It is read through the
-// connector, under an execution authorization of its own (decisions §6).
+// `{ by: crm-deal, property }`: the present value of the property in the CRM, of the deal that `intent.target` names. It is read
+// through the connector, under an execution authorization of its own (decisions §6).
 import { Canonical, canonicalize } from '../../src/formats/json/canonical.ts'
 import { failures } from '../../src/core/errors/errors.ts'
 import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
@@ -52,7 +52,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
   },
 }
 
-/** Why the state is not known. Undefined: the CRM answered about the deal, be it that there is none. */
+/** Why the state is not known. Undefined: the CRM answered about the deal, even if only that there is none. */
 function unreadCause(outcome: ConnectorOutcome): string | undefined {
   if (outcome.kind === 'unknown') return outcome.cause
   return outcome.kind === 'failed' && outcome.targetUnknown ? outcome.reason : undefined

@@ -1,5 +1,5 @@
 // `{ by: history, window, sum?, per?, where? }`: how many executions there were under this policy within the window before now, or the total
-// of a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
+// of a parameter over them: velocity limits (decisions §6). Released executions count before they have ended: they may still have an effect.
 import { sumOfExecutions, sumOfGroup } from '../../src/store/tables/history-entries.ts'
 import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
 import { countable, windowMs } from '../../src/core/policy/counting.ts'
@@ -9,8 +9,8 @@ type History = Extract<SignalVerifier, { by: 'history' }>
 
 export const history: StateVerifier<History> = {
   when: 'with the claim',
-  // Executions that any limit of the policy counts together are admitted one after the other: each sees those before it. One that a group
-  // does not count only waits for those that it does.
+  // Executions that a limit of the policy counts together are claimed one after the other: each sees those before it. An execution that a
+  // group does not count waits only for executions that it counts.
   locks({ accepted, version, now }) {
     const { request, transaction } = accepted
     const all = JSON.stringify(['history', request.caller.callerId, transaction.policy.name])
@@ -43,5 +43,5 @@ export const history: StateVerifier<History> = {
   },
 }
 
-/** After this time every instance knows of a new limit, and lists what it releases. */
+/** After this time every instance knows of a new limit, and lists the executions that it releases. */
 const UNLISTED_MS = 60_000

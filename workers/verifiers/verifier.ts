@@ -58,13 +58,13 @@ export type StateVerifier<V extends SignalVerifier> =
   | {
       /** Our own tables: read in the transaction that claims the execution. */
       readonly when: 'with the claim'
-      /** Locks what no other execution may read or change from the reading until the claim has committed. */
+      /** Locks on the state that no other execution may read or change from the reading until the claim has committed. */
       readonly locks: (check: SignalCheck<V>) => AdvisoryLock[]
       readonly read: (
         check: SignalCheck<V>,
         tools: VerifyWith & {
           sql: Sql
-          /** What was verified of the same execution before, by signal. */
+          /** Earlier verifications of the same execution, by signal. */
           before: ReadonlyMap<string, SignalValue>
         },
       ) => Promise<SignalValue>

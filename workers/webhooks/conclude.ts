@@ -16,7 +16,7 @@ interface Standing {
 }
 
 export type Conclusion =
-  /** The connector has not answered, and its deadline has not passed: what it says comes first. */
+  /** The connector has not answered, and its deadline has not passed: its answer goes first. */
   | { readonly outcome: 'waits'; readonly detail: string }
   | {
       readonly outcome: 'pending' | 'confirmed' | 'contradicted'
@@ -27,7 +27,7 @@ export type Conclusion =
 
 const RESOLUTIONS = { executed: 'EXECUTED', not_executed: 'NOT_EXECUTED' } as const
 
-/** Decides. A word that differs in what a rule compares closes nothing: it may be about something else. */
+/** Decides. A statement that differs in a value that a rule compares closes nothing: it may be about something else. */
 export function conclude(
   { says, comparisons }: Word,
   { intent, provenEnd }: Standing,

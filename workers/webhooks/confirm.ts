@@ -1,4 +1,4 @@
-// Confirmations by a batch of deliveries, and the intents that they close, of one commit.
+// Confirmations by a batch of deliveries, and the intents that they close, in one commit.
 import { randomUUID } from 'node:crypto'
 import { providerConfirmation } from '../../src/formats/artifacts/provider-confirmation.ts'
 import type { Json } from '../../src/formats/json/canonical.ts'
@@ -48,7 +48,7 @@ const ROUTE = 'POST /webhooks/{provider}'
  * Applies the rules in effect to deliveries, in the order in which they came.
  * @param transaction stores confirmations and ends before it returns, and locks the intents that the deliveries name
  * @param recording takes the audit events too; the caller stores its last statements
- * @returns what became of each
+ * @returns the end of each delivery
  */
 export async function confirmDeliveries(
   events: readonly WaitingDelivery[],
@@ -112,7 +112,7 @@ function closesNothing(
   return {
     eventKey,
     outcome,
-    // It may quote the delivery, and PostgreSQL stores no NUL.
+    // The detail may quote the delivery, and PostgreSQL stores no NUL.
     detail: printable(detail),
     ruleId: ruleId ?? null,
     businessTransactionId: id ?? null,
@@ -132,15 +132,15 @@ function withoutTransaction({ event, match }: Read, found: readonly string[]): C
     : closesNothing(event, 'unknown', { ruleId, says, detail: `No transaction has the id ${transaction}.` })
 }
 
-/** A transaction as it stands, also after what an earlier delivery of the batch has closed. */
+/** The state of a transaction, also after an earlier delivery of the batch has closed its intent. */
 interface Standing extends Omit<IntendedTransaction, 'intent'> {
   intent: IntendedTransaction['intent']
   readonly provenEnd: 'FINALIZED' | 'ERRORED' | undefined
 }
 
 /**
- * Reads how transactions stand, and locks the batches of those that are open, so that no other transaction closes them meanwhile. A valid
- * stored record outweighs any statement (`workers/intents/resolve.ts`).
+ * Reads the state of transactions, and locks the batches of those that are open, so that no other transaction closes them meanwhile. A
+ * valid stored record outweighs any statement (`workers/intents/resolve.ts`).
  */
 export async function readStanding(
   ids: readonly string[],

@@ -1,4 +1,4 @@
-// POST /webhook-events/{id}/process: a delivery gets a new job, in the transaction that makes it one that waits; a dead job is run again.
+// POST /webhook-events/{id}/process: a delivery gets a new job, in the transaction that makes it wait again; a dead job is run again.
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { NoMembers } from '../../src/formats/schemas/execution-intent.ts'

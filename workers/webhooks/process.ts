@@ -1,5 +1,5 @@
-// Runs the jobs of deliveries (decisions §10): one transaction writes what deliveries say of executions, a signed audit event of each, marks
-// the deliveries processed and deletes their jobs. A job that runs twice finds nothing left to do.
+// Runs the jobs of deliveries (decisions §10): one transaction writes the deliveries' statements on executions and a signed audit event of
+// each delivery, marks the deliveries processed and deletes their jobs. A job that runs twice finds nothing left to do.
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../../src/formats/text/error-text.ts'
 import type {
@@ -20,10 +20,10 @@ import { confirmDeliveries, type Confirmed, type ConfirmWith } from './confirm.t
 const PIECE_BYTES_MAX = 4_000_000
 /** Deliveries of one transaction: some milliseconds of a thread, for the signatures, in which it stores no delivery. */
 const PIECE_COUNT_MAX = 128
-/** A provider chooses these texts. */
+/** Bounds the texts that a provider chooses. */
 const TEXT_MAX = 256
 
-/** A delivery waits so long until somebody looks again whether the connector has answered. */
+/** The time until a waiting delivery is checked again for an answer of the connector. */
 const WAIT_SECONDS = 1
 
 interface ProcessWith extends Pick<ThreadContext, 'pool' | 'startLogEntries'>, ConfirmWith {
@@ -108,7 +108,7 @@ async function processAll(
       return of.outcome === null ? [] : [{ event, of, outcome: of.outcome }]
     })
     for (const { event, of } of processed) recording.audit(processedEvent(event, of, at))
-    // A delivery that waits says so once.
+    // A waiting delivery is noted once only.
     const ends = confirmed.filter(
       ({ outcome, detail }, i) => outcome !== null || events[i]?.detail !== detail,
     )
@@ -157,7 +157,7 @@ function processedEvent(event: WaitingDelivery, of: Confirmed, at: string): Done
   }
 }
 
-/** Reads the subject of a delivery; nothing else of it is read (interface §6). Any bytes may come: of those that are no JSON, nothing. */
+/** Reads the subject of a delivery; nothing else of it is read (interface §6). Any bytes may come: nothing is read of bytes that are no JSON. */
 function subject(body: Uint8Array): { event?: string; paymentId?: string; refundId?: string } {
   let envelope: unknown
   try {
@@ -173,7 +173,7 @@ function subject(body: Uint8Array): { event?: string; paymentId?: string; refund
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
-/** Cut; well formed, or it could not be signed; and without NUL, which would keep PostgreSQL from reading the event as JSON. */
+/** The text is cut; it is made well formed, or it could not be signed; NUL is replaced, since PostgreSQL could not read the event as JSON. */
 function text(value: unknown, path: readonly string[]): string | undefined {
   let found = value
   for (const member of path) {

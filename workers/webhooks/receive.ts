@@ -79,7 +79,7 @@ function deliveryOf(request: WorkerRequest, providers: WebhookProviders, nowMs: 
     return failures.missingEventId(
       `scheme ${configured.scheme} expects the event id in ${scheme.eventIdIn(provider)}`,
     )
-  // Printable ASCII without spaces: of a repeated header the values are joined by a comma and a space, and no id is that.
+  // Printable ASCII without spaces: the values of a repeated header are joined by a comma and a space, so they are no id.
   if (!/^[!-~]{1,255}$/.test(eventId))
     return failures.invalidField(
       `${scheme.eventIdIn(provider)} must be 1 to 255 printable ASCII characters without spaces.`,
@@ -103,7 +103,7 @@ async function store(
   tools: StoreWith,
   jobs: WebhookJobs,
 ): Promise<Outcome[]> {
-  // In one order for everybody: two batches with the same deliveries wait for each other and never both ways.
+  // In one order for all callers: two batches with the same deliveries may wait, but never deadlock.
   const rows = deliveries
     .map(({ row }) => row)
     .toSorted((a, b) => (a.bodySha256 < b.bodySha256 ? -1 : Number(a.bodySha256 > b.bodySha256)))

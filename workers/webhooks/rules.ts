@@ -1,10 +1,10 @@
-// The rules of this thread for the deliveries of providers, compiled from what the database holds: the approved content, never the file's.
+// The rules of this thread for the deliveries of providers, compiled from the approved content in the database, never from the files.
 import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import { compileWebhookRules, type WebhookRule } from '../../src/core/webhook-rules/parse.ts'
 import type { WebhookRulesRow } from '../../src/store/tables/webhook-rules.ts'
 
 interface RulesInEffect {
-  /** SHA-256 of the rules' canonical text, hex: what a confirmation names. */
+  /** SHA-256 of the rules' canonical text, hex, which a confirmation names. */
   readonly rulesHash: string
   readonly rules: readonly WebhookRule[]
 }

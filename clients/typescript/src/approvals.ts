@@ -15,19 +15,19 @@ type Query = NonNullable<paths['/approval-requests']['get']['parameters']['query
 
 /** The members of a request for approval, besides the execution. */
 export interface Request {
-  /** For the approvers, at most 1,000 characters. */
+  /** A note for the approvers, at most 1,000 characters. */
   readonly note?: string
-  /** From 60 to 86,400; 3,600 where left out. */
+  /** From 60 to 86,400. Default: 3,600. */
   readonly expiresInSeconds?: number
 }
 
 /** The options of `execute` where humans must approve. */
 export interface Asking extends Request {
-  /** `fail` where left out. */
+  /** Default: `fail`. */
   readonly onApprovalNeeded?: 'ask' | 'fail'
-  /** Is called once they are asked: tell an approver its `actionCode` over another channel. Left out: `console.warn` shows the code. */
+  /** Called once they are asked: tell an approver the `actionCode` over another channel. Default: `console.warn` shows the code. */
   readonly onAsked?: (request: ApprovalRequest) => void
-  /** Is called once they have approved, before the execution is sent. */
+  /** Called once they have approved, before the execution is sent. */
   readonly onApproved?: (request: ApprovalRequest) => void
 }
 
@@ -55,10 +55,10 @@ export function approvalMethods(
   const longest = Math.min(WAIT_SECONDS, Math.floor(timeoutMs / 2_000))
 
   /**
-   * POST /approval-requests: asks humans to approve exactly this execution. Its id is not used. The same content while a request is open
+   * POST /approval-requests: asks humans to approve exactly this execution. Its id is not used. While a request is open, the same content
    * gets that request, so this is safe to repeat.
-   * @param submitted the intent to execute, a whole transaction, or `{ fromRefusal: businessTransactionId }` of one that was refused
-   * @throws AnswerError 409 NOT_APPROVABLE where no approval would help; OtherRequestError where the reply is not what was sent
+   * @param submitted the intent to execute, a whole transaction, or `{ fromRefusal: businessTransactionId }` of a refused transaction
+   * @throws AnswerError 409 NOT_APPROVABLE where no approval would help; OtherRequestError where the reply differs from the sent request
    */
   async function requestApproval(
     submitted: ExecutionRequest | SubmittedTransaction | { readonly fromRefusal: string },
@@ -70,7 +70,7 @@ export function approvalMethods(
       ...(note === undefined ? {} : { note }),
       ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
     }
-    // A request that is open already is answered again, so a lost reply is asked for anew.
+    // An open request is returned again, so the call is repeated after a lost reply.
     const reply = await read(() => http.POST('/approval-requests', { body }))
     await requireSame(reply, 'transaction' in asked ? asked.transaction : undefined, await callerId())
     return reply
@@ -79,9 +79,9 @@ export function approvalMethods(
   const approvalRequest = (id: string) => read(() => http.GET('/approval-requests/{id}', of(id)))
 
   /**
-   * Waits until a request is no longer PENDING, the service holding each reply for up to 20 seconds.
-   * @param limit.timeoutMs from now; left out: until the request ends
-   * @returns the request as it stands then: PENDING where the time was over first
+   * Waits until a request is no longer PENDING. The service holds each reply for up to 20 seconds.
+   * @param limit.timeoutMs from now. Default: until the request ends
+   * @returns the request in its state by then: PENDING where the time was over first
    * @throws the reason of the client's `signal`, which ends the wait
    */
   async function waitForApproval(id: string, limit: { timeoutMs?: number } = {}): Promise<ApprovalRequest> {
@@ -113,13 +113,13 @@ export function approvalMethods(
 
   const methods = {
     requestApproval,
-    /** GET /approval-requests/{id}: as it stands now. APPROVED is advice: the execution checks the approvals again. */
+    /** GET /approval-requests/{id}: its current state. APPROVED is advice: the execution checks the approvals again. */
     approvalRequest,
     waitForApproval,
     /** GET /approval-requests/{id}/judgement: the decision that the requester would get now, if the approvals were given. */
     approvalRequestJudgement: (id: string) =>
       read(() => http.GET('/approval-requests/{id}/judgement', of(id))),
-    /** GET /approval-requests: a page, newest first; of a human `{ waitingFor: 'me' }`: what this human could sign. */
+    /** GET /approval-requests: a page, newest first. For a human, `{ waitingFor: 'me' }` selects the requests that this human could sign. */
     approvalRequests: (query: Query = {}) =>
       wholePage(query, {
         get: (asked) => http.GET('/approval-requests', { params: { query: asked } }),
@@ -130,8 +130,8 @@ export function approvalMethods(
     declineApprovalRequest: (id: string, reason: string) =>
       change(() => http.POST('/approval-requests/{id}/decline', { ...of(id), body: { reason } })),
     /**
-     * POST /approval-requests/{id}/notes: by the caller that asked, and by a human who could sign it, while it is open; at most 20 for a
-     * request. A repetition after a lost reply writes the note again.
+     * POST /approval-requests/{id}/notes: for the caller that asked, and for a human who could sign the request, while it is open; at
+     * most 20 notes per request. A repetition after a lost reply writes the note again.
      */
     noteApprovalRequest: (id: string, text: string) =>
       change(() => http.POST('/approval-requests/{id}/notes', { ...of(id), body: { text } })),
@@ -142,14 +142,14 @@ export function approvalMethods(
   return { methods, approve }
 }
 
-/** Without it an approver would have no code to compare with the one that the service shows. */
+/** Shows the action code, which an approver compares with the code that the service shows. */
 function showCode({ actionCode }: ApprovalRequest): void {
   console.warn(`countersign: asked for an approval, and waits for it. Action code: ${actionCode}`)
 }
 
 const of = (id: string) => ({ params: { path: { id } } })
 
-/** Computes hash and code from what is here, and not from what the service says of it. */
+/** Computes hash and code here, and does not trust those of the reply. */
 async function requireSame(
   reply: ApprovalRequest,
   sent: SubmittedTransaction | undefined,

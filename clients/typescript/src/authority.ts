@@ -1,4 +1,4 @@
-// Calls for humans who decide and for machines that ask them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
+// Calls for humans who decide and for machines that ask them (decisions §7 to §9): changes of authority, approvals, intents, the sandbox.
 import type { Client } from 'openapi-fetch'
 import { allItems, everyItem, wholePage } from './pages.ts'
 import type { Call } from './retry.ts'
@@ -31,24 +31,24 @@ export interface Version {
   readonly version: string
 }
 
-/** How a call is repeated: what stores nothing, and what changes something. */
+/** How a call is repeated: `read` for calls that store nothing, `change` for calls that change something. */
 export interface Sending {
   readonly read: <T>(call: Call<T>) => Promise<T>
   readonly change: <T>(call: Call<T>) => Promise<T>
 }
 
 /**
- * Lists are a page, newest first. What humans alone may do answers everyone else with AnswerError 403 NON_HUMAN_CALLER_DENIED.
- * A step-up holds once: a resolution whose answer was lost is not sent again, look at the change.
+ * Lists are a page, newest first. Calls for humans alone reject for all other callers with AnswerError 403 NON_HUMAN_CALLER_DENIED. A step-up
+ * holds once: a resolution whose answer was lost is not sent again. Read the change instead.
  */
 export function authorityMethods(http: Client<paths>, { read, change }: Sending) {
   return {
-    /** GET /policies: every version that is loaded, by name, the highest first. */
+    /** GET /policies: every loaded version, by name, the highest first. */
     policies: (query: Query<'/policies'> = {}) => read(() => http.GET('/policies', { params: { query } })),
-    /** GET /policies/in-effect: what is approved, of a `capability` where one is given. */
+    /** GET /policies/in-effect: the approved versions, those of a `capability` where one is given. */
     policiesInEffect: (query: Query<'/policies/in-effect'> = {}) =>
       read(() => http.GET('/policies/in-effect', { params: { query } })),
-    /** GET /policies/{name}/{version}: the document, and what a caller declares under it (`toSend`). */
+    /** GET /policies/{name}/{version}: the document, and the signals that a caller declares under it (`toSend`). */
     policy: (version: Version) =>
       read(() => http.GET('/policies/{name}/{version}', { params: { path: version } })),
     /** GET /policies/{name}/{version}/policy.yaml: the document as YAML, to write the next version from. */
@@ -58,8 +58,8 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       ),
 
     /**
-     * POST /policies/{name}/{version}/pending-changes: of the loaded version where `proposedContent` is left out. The versions that it
-     * `retires` end in the moment in which it takes effect.
+     * POST /policies/{name}/{version}/pending-changes: proposes `proposedContent`, or the loaded version where it is left out. The versions that
+     * it `retires` end at the moment in which it takes effect.
      */
     proposePolicyChange: (version: Version, proposal: Schemas['PolicyProposal']) =>
       change(() =>
@@ -83,7 +83,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
         read,
       }).then((changes) => ({ changes })),
     policyChange: (id: string) => read(() => http.GET('/policies/pending-changes/{id}', of(id))),
-    /** POST /policies/pending-changes/{id}/approve: by another human than who proposed it. */
+    /** POST /policies/pending-changes/{id}/approve: by a human other than the proposer. */
     approvePolicyChange: (id: string, approval: Schemas['ChangeApproval']) =>
       change(() => http.POST('/policies/pending-changes/{id}/approve', { ...of(id), body: approval })),
     rejectPolicyChange: (id: string, rejection: Schemas['ChangeRejection']) =>
@@ -118,7 +118,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     rejectApproverChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/approvers/changes/{id}/reject', { ...of(id), body: rejection })),
 
-    /** GET /external-connectors: what is in effect. */
+    /** GET /external-connectors: the connectors in effect. */
     externalConnectors: async () => ({
       externalConnectors: await allItems<
         Cursor,
@@ -148,7 +148,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     rejectExternalConnectorChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/external-connectors/changes/{id}/reject', { ...of(id), body: rejection })),
 
-    /** GET /webhook-events: what providers delivered and what became of it, newest first, a page at a time. */
+    /** GET /webhook-events: deliveries of providers and their outcomes, newest first, a page at a time. */
     webhookEvents: (filter: Omit<Query<'/webhook-events'>, 'page' | 'cursor'> = {}) =>
       everyItem<
         Query<'/webhook-events'>,
@@ -160,7 +160,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
         read,
       }),
     webhookEvent: (id: string) => read(() => http.GET('/webhook-events/{id}', of(id))),
-    /** POST /webhook-events/{id}/process: again, for example after the rules of its provider have changed. */
+    /** POST /webhook-events/{id}/process: processes it again, for example after the rules of its provider have changed. */
     processWebhookEvent: (id: string) =>
       change(() => http.POST('/webhook-events/{id}/process', { ...of(id), body: {} })),
 
@@ -179,7 +179,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
         },
       ),
     }),
-    /** POST /webhook-rules/changes: of what the provider's file holds where `rules` is left out. */
+    /** POST /webhook-rules/changes: proposes `rules`, or the content of the provider's file where they are left out. */
     proposeWebhookRulesChange: (proposal: Schemas['WebhookRulesProposal']) =>
       change(() => http.POST('/webhook-rules/changes', { body: proposal })),
     webhookRulesChanges: (query: Query<'/webhook-rules/changes'> = {}) =>
@@ -194,7 +194,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     rejectWebhookRulesChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/webhook-rules/changes/{id}/reject', { ...of(id), body: rejection })),
 
-    /** GET /caller-keys: every key, revoked and configured ones included; of humans and auditors. */
+    /** GET /caller-keys: every key, revoked and configured keys included; for humans and auditors. */
     callerKeys: async () => ({
       callerKeys: await allItems<
         Cursor,
@@ -209,7 +209,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
         },
       ),
     }),
-    /** POST /caller-keys/changes: of a key only its SHA-256 is sent, and the key is made where its holder is. */
+    /** POST /caller-keys/changes: only the SHA-256 of a key is sent, and the key is made by its holder. */
     proposeCallerKeyChange: (proposal: Schemas['CallerKeyProposal']) =>
       change(() => http.POST('/caller-keys/changes', { body: proposal })),
     callerKeyChanges: (query: Query<'/caller-keys/changes'> = {}) =>
@@ -224,7 +224,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     rejectCallerKeyChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/caller-keys/changes/{id}/reject', { ...of(id), body: rejection })),
 
-    /** GET /approver-groups: the groups in effect, and their members; of humans and auditors. */
+    /** GET /approver-groups: the groups in effect, and their members; for humans and auditors. */
     approverGroups: async () => ({
       approverGroups: await allItems<
         Cursor,
@@ -253,7 +253,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     rejectApproverGroupChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/approver-groups/changes/{id}/reject', { ...of(id), body: rejection })),
 
-    /** GET /stand-ins: those that were set and not removed; of humans and auditors. */
+    /** GET /stand-ins: the stand-ins that were set and not removed; for humans and auditors. */
     standIns: async () => ({
       standIns: await allItems<Cursor, Schemas['StandInList'], Schemas['StandInList']['standIns'][number]>(
         {},
@@ -278,7 +278,7 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     rejectStandInChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/stand-ins/changes/{id}/reject', { ...of(id), body: rejection })),
 
-    /** GET /event-endpoints: what is in effect, how far each endpoint has been served, and the keys of `v1a` signatures. */
+    /** GET /event-endpoints: the endpoints in effect, how far each of them has been served, and the keys of `v1a` signatures. */
     eventEndpoints: async () => {
       let publicKeys: readonly string[] = []
       const eventEndpoints = await allItems<
@@ -311,12 +311,12 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       change(() => http.POST('/event-endpoints/changes/{id}/approve', { ...of(id), body: approval })),
     rejectEventEndpointChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/event-endpoints/changes/{id}/reject', { ...of(id), body: rejection })),
-    /** POST /event-endpoints/{id}/secret: the only reply that ever shows it. A step-up is needed while an earlier one still signs. */
+    /** POST /event-endpoints/{id}/secret: the only reply that ever shows the secret. A step-up is needed while an earlier secret still signs. */
     makeEventEndpointSecret: (
       id: string,
       request: { stepUpAuthorization?: Schemas['EndpointStepUp'] } = {},
     ) => change(() => http.POST('/event-endpoints/{id}/secret', { ...of(id), body: request })),
-    /** POST /event-endpoints/{id}/redeliver: from where delivery stopped, or behind `after`. A step-up is needed to skip events. */
+    /** POST /event-endpoints/{id}/redeliver: delivers again from where delivery stopped, or behind `after`. A step-up is needed to skip events. */
     redeliverEvents: (id: string, redelivery: Schemas['EventRedelivery'] = {}) =>
       change(() => http.POST('/event-endpoints/{id}/redeliver', { ...of(id), body: redelivery })),
 
@@ -328,32 +328,32 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
 
     /** GET /execution-intents/{id}: how far an execution came, and whether it is `inDoubt`. */
     executionIntent: (id: string) => read(() => http.GET('/execution-intents/{id}', of(id))),
-    /** GET /execution-intents/unfinalized: those in doubt. */
+    /** GET /execution-intents/unfinalized: the intents in doubt. */
     unfinalizedIntents: (query: Query<'/execution-intents/unfinalized'> = {}) =>
       wholePage(query, {
         get: (asked) => http.GET('/execution-intents/unfinalized', { params: { query: asked } }),
         itemsOf: ({ intents }) => intents,
         read,
       }).then((intents) => ({ intents })),
-    /** POST /execution-intents/{id}/finalize: closes by the evidence that is stored. */
+    /** POST /execution-intents/{id}/finalize: closes the intent by its stored evidence. */
     finalizeIntent: (id: string) =>
       change(() => http.POST('/execution-intents/{id}/finalize', { ...of(id), body: {} })),
-    /** POST /execution-intents/{id}/resolve: closes by a human's word; where it takes two, the first one is noted as `firstWord`. */
+    /** POST /execution-intents/{id}/resolve: closes the intent by a human's statement; where two are needed, the first is noted as `firstWord`. */
     resolveIntent: (id: string, resolution: Schemas['IntentResolution']) =>
       change(() => http.POST('/execution-intents/{id}/resolve', { ...of(id), body: resolution })),
 
-    /** POST /sandbox/evaluate: what `execute` would answer and why, without executing. */
+    /** POST /sandbox/evaluate: the answer that `execute` would give, and why, without executing. */
     evaluate: (transaction: Schemas['SubmittedTransaction']) =>
       read(() => http.POST('/sandbox/evaluate', { body: transaction })),
     /**
-     * POST /sandbox/policies/simulate: what a document would have decided, and what the end of versions (`retires`) would have refused; a
-     * chunk at a time, until `complete`.
+     * POST /sandbox/policies/simulate: the decisions that a document would have made, and the executions that the end of versions (`retires`)
+     * would have refused; a chunk at a time, until `complete`.
      */
     simulatePolicy: (simulation: Schemas['SimulationRequest']) =>
       read(() => http.POST('/sandbox/policies/simulate', { body: simulation })),
     /**
-     * POST /sandbox/policies/check: the mistakes of a policy as YAML text, each with its line; where there is none, its `document` and what
-     * its proposal would be answered. For humans.
+     * POST /sandbox/policies/check: the mistakes of a policy as YAML text, each with its line. Without a mistake: its `document`, and the answer
+     * that its proposal would get. For humans.
      */
     checkPolicy: (check: Schemas['PolicyCheckRequest']) =>
       read(() => http.POST('/sandbox/policies/check', { body: check })),

@@ -1,11 +1,11 @@
-// Builds the Business Transaction of an action: every id and link of interface §2.1, so that a caller says only what is to be done.
+// Builds the Business Transaction of an action: every id and link of interface §2.1, so that a caller states only the work to be done.
 import { v4, v5 } from 'uuid'
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
 type SubmittedTransaction = Schemas['SubmittedTransaction']
 
-/** The request says what is to be done, under which policy, and what is declared to be so. */
+/** The request names the action, its policy, and the declared signals. */
 export interface ExecutionRequest {
   /** The capability, e.g. `sandbox:echo`. */
   readonly action: string
@@ -14,13 +14,13 @@ export interface ExecutionRequest {
   readonly policy: { readonly name: string; readonly version: string }
   readonly signals?: SubmittedTransaction['signals']
   /**
-   * Your own key for the work, e.g. `invoice-4711`: the id is derived from it and the callerId, so that this caller executes the work
-   * at most once, whoever repeats it. Without a key or an id each call is new work.
+   * Your own key for the work, e.g. `invoice-4711`: the id is derived from the key and the callerId, so that this caller executes the
+   * work at most once, however often it is repeated. Without a key or an id each call is new work.
    */
   readonly key?: string
   /** The id itself, a UUID of version 1 to 5; not together with `key`. See `deterministicId`. */
   readonly businessTransactionId?: string
-  /** On whose authority; the callerId where left out. */
+  /** The principal on whose authority the action is executed. Default: the callerId. */
   readonly principalId?: string
 }
 
@@ -38,15 +38,15 @@ const MEMBERS: Readonly<Record<keyof ExecutionRequest, true>> = {
 /** The namespace of all keys, the same in every client of Countersign. Below it each caller has a namespace of its own. */
 const KEYS = '2d5e3a52-0f5c-4f0e-9a0c-5c1f4a3f7b61'
 
-/** A whole transaction has no `action` of its own: that stands in its intent. */
+/** A whole transaction has no `action` of its own: the action stands in its intent. */
 export function isRequest(submitted: ExecutionRequest | SubmittedTransaction): submitted is ExecutionRequest {
   return 'action' in submitted
 }
 
 /**
- * @param request What is to be done.
- * @param callerId Asked only where the request does not say what follows from it.
- * @returns The transaction, with new ids but for its own where `key` or `businessTransactionId` says which.
+ * @param request The work to be done.
+ * @param callerId Called only where the request lacks a value that is derived from it.
+ * @returns The transaction, with new ids, except its own id where `key` or `businessTransactionId` gives it.
  * @throws TypeError for an unknown member, an empty key, and `key` and `businessTransactionId` together.
  */
 export async function buildTransaction(

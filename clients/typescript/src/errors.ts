@@ -1,18 +1,18 @@
-// A call fails with one error of this family, told apart by `code`. Branch on the class or on status and code, never on the text (interface §7).
+// A call fails with an error of this family, told apart by `code`. Branch on the class or on status and code, never on the text (interface §7).
 import type { components } from './schema.ts'
 
 type TrustRecord = components['schemas']['ExecutionTrustRecord']
 type ExecutionIntent = components['schemas']['ExecutionIntent']
 type ApprovalRequest = components['schemas']['ApprovalRequest']
 
-/** Everything that a call of this client can fail with; only the reason of an aborted `signal` and what a function `apiKey` throws are the caller's own. */
+/** Every error of this client's calls, except the reason of an aborted `signal` and errors that a function `apiKey` throws. */
 export class CountersignError extends Error {
   override readonly name: string = 'CountersignError'
-  /** The service's own in an AnswerError; otherwise one for each class, and `TIMEOUT`. */
+  /** The service's code in an AnswerError; otherwise one code for each class, and `TIMEOUT`. */
   readonly code: string
-  /** An AnswerError has a status; undefined otherwise. */
+  /** The status of an AnswerError; undefined otherwise. */
   readonly status: number | undefined = undefined
-  /** An execution that approvals would let through: `requestApproval` asks for them. */
+  /** Whether approvals would let the execution through: `requestApproval` asks for them. */
   readonly needsApproval: boolean = false
 
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -21,12 +21,12 @@ export class CountersignError extends Error {
   }
 }
 
-/** The service answered, and not with success. Where the answer names no code, it is `HTTP_` and the status. */
+/** The service answered, and not with success. Where the answer has no code, `code` is `HTTP_` and the status. */
 export class AnswerError extends CountersignError {
   override readonly name: string = 'AnswerError'
   override readonly status: number
   override readonly needsApproval: boolean
-  /** Finds the service's log line. */
+  /** The id that finds the service's log line. */
   readonly requestId: string | undefined
   /** How long the service asks to wait. */
   readonly retryAfterSeconds: number | undefined
@@ -50,8 +50,8 @@ export class AnswerError extends CountersignError {
 }
 
 /**
- * The execution was approved, and its connector refused or failed for certain: nothing happened, and `record` is the evidence. Thrown
- * whether the service answers it now or the record is read later. The id is used: to try again is new work.
+ * The execution was approved, and its connector refused or failed for certain: nothing happened, and `record` is the evidence. Thrown for the
+ * service's answer, and also where the record is read later. The id is used: another try is new work.
  */
 export class ExecutionFailedError extends AnswerError {
   override readonly name = 'ExecutionFailedError'
@@ -84,7 +84,7 @@ export class ConnectionLostError extends CountersignError {
   }
 }
 
-/** Finds the reason in the innermost cause of what `fetch` throws; that of a host with several addresses is a list. */
+/** Finds the reason in the innermost cause of an error of `fetch`. For a host with several addresses the cause is a list. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : []
@@ -92,7 +92,7 @@ function reasonOf(cause: unknown): string {
   return inner instanceof Error ? reasonOf(inner) : cause.message
 }
 
-/** Approvals were asked for, and the request ended without them: declined, withdrawn, expired, ended with its policy version, or used up by another execution. */
+/** The request for approvals ended without them: declined, withdrawn, expired, ended with its policy version, or used up by another execution. */
 export class NotApprovedError extends CountersignError {
   override readonly name = 'NotApprovedError'
   readonly approvalRequest: ApprovalRequest
@@ -108,7 +108,7 @@ function whyEnded({ closed, endedBy }: ApprovalRequest): string {
   return closed === undefined || closed.reason === '' ? '' : ` by ${closed.by}: ${closed.reason}`
 }
 
-/** The service says that it asks approvers for something else than was sent to it. Nobody should approve it. */
+/** The service asks approvers for something other than the sent request. They should not approve it. */
 export class OtherRequestError extends CountersignError {
   override readonly name = 'OtherRequestError'
   readonly approvalRequest: ApprovalRequest
@@ -120,9 +120,9 @@ export class OtherRequestError extends CountersignError {
 }
 
 /**
- * The end of the transaction is not known here: it is stored without a record and nobody has closed it, or nothing could be read. It was not
- * sent again. It may still be running, be in doubt at the service, or have ended before its connector; ask again with `executeOrRead`, or
- * ask the operator. `cause` is what went wrong.
+ * The outcome of the transaction is not known here: it is stored without a record and was not closed, or nothing could be read. It was not sent
+ * again. It may still be running, be in doubt at the service, or have ended before its connector was called. Ask again with `executeOrRead`, or ask
+ * the operator. `cause` is the error that led to this.
  */
 export class InDoubtError extends CountersignError {
   override readonly name: string = 'InDoubtError'
@@ -141,8 +141,8 @@ export class InDoubtError extends CountersignError {
 }
 
 /**
- * The execution was in doubt, and a human, a provider or its connector has closed it: `executed` is their word, and there is no record and no
- * result. Final: the id is used. It is an InDoubtError because a program that does not know it must not repeat the work either.
+ * The execution was in doubt, and a human, a provider or its connector has closed it: `executed` is their statement, and there is no record and no
+ * result. Final: the id is used. It is an InDoubtError because a program that does not know this class must not repeat the work either.
  */
 export class ClosedWithoutRecordError extends InDoubtError {
   override readonly name = 'ClosedWithoutRecordError'
@@ -164,10 +164,10 @@ export class ClosedWithoutRecordError extends InDoubtError {
   }
 }
 
-/** The id was used before, for another action, target or parameters: `record` is not of what was asked for now. */
+/** The id was used before, for another action, target or parameters: `record` does not belong to this request. */
 export class IdUsedForAnotherIntentError extends CountersignError {
   override readonly name = 'IdUsedForAnotherIntentError'
-  /** Null where the other execution was closed without one. */
+  /** Null where the other execution was closed without a record. */
   readonly record: TrustRecord | null
 
   constructor(businessTransactionId: string, record: TrustRecord | null) {
@@ -185,20 +185,20 @@ export interface Contradiction {
   readonly seen: string
   /** The signed note that the service shows now. */
   readonly received: string
-  /** The service's answer that does not join them, as text where it is no JSON; null where none was asked for, or it was too long. */
+  /** The service's answer that does not connect the notes, as text where it is no JSON; null where none was requested, or it was too long. */
   readonly consistency: unknown
-  /** A sentence. */
+  /** The contradiction as a sentence. */
   readonly reason: string
 }
 
 /**
- * The evidence log is not the one that this client saw before. Nothing was executed: the log is checked before an execution is sent. The
- * two checkpoints, both signed by the log, are the proof.
+ * The evidence log contradicts the log that this client saw before. Nothing was executed: the log is checked before an execution is sent. The two
+ * checkpoints, both signed by the log, are the proof.
  */
 export class LogContradictionError extends CountersignError {
   override readonly name = 'LogContradictionError'
   readonly contradiction: Contradiction
-  /** Where both sides are kept; undefined where they could not be written. */
+  /** The file in which both sides are kept; undefined where it could not be written. */
   readonly file: string | undefined
 
   constructor(contradiction: Contradiction, file: string | undefined) {

@@ -1,4 +1,4 @@
-// The feed of events: followed by its cursor, each page waited for by the service.
+// Follows the feed of events by its cursor; the service holds each reply until an event comes.
 import type { Client } from 'openapi-fetch'
 import { AnswerError } from './errors.ts'
 import type { Call } from './retry.ts'
@@ -8,20 +8,20 @@ type Schemas = components['schemas']
 type Query = NonNullable<paths['/events']['get']['parameters']['query']>
 type Page = paths['/events']['get']['responses'][200]['content']['application/json']
 
-/** The event says what happened: ids, hashes and when (handbook, "Following events"). */
+/** An event: its type, ids, hashes and time (handbook, "Following events"). */
 export type CountersignEvent = Extract<Page['events'][number], { eventId: string }>
 
 export interface EventPage {
   /** Oldest first. */
   readonly events: readonly CountersignEvent[]
-  /** The cursor after these events: `after` of the next page. Keep it to go on after a restart. */
+  /** The cursor after these events: `after` of the next page. Keep it to continue after a restart. */
   readonly next: string
 }
 
 export interface Following {
-  /** The `next` of a page, or `now`. Left out: from the first event. */
+  /** The `next` of a page, or `now`. Default: from the first event. */
   readonly after?: string
-  /** Left out: all. */
+  /** The types to follow. Default: all. */
   readonly types?: readonly CountersignEvent['type'][]
 }
 
@@ -46,7 +46,7 @@ export function eventMethods(
 ) {
   const longest = Math.min(WAIT_SECONDS, Math.floor(timeoutMs / 2_000))
 
-  /** GET /events: one page. `waitSeconds`: how long an empty one waits for an event. */
+  /** GET /events: one page. `waitSeconds`: how long an empty page waits for an event. */
   async function eventPage({
     types,
     waitSeconds = 0,
@@ -58,7 +58,7 @@ export function eventMethods(
     return page as EventPage
   }
 
-  /** GET /events, for good: each event once and in order, as it comes. To go on after a restart, read pages and keep their `next`. */
+  /** GET /events, without end: each event once and in order, as it comes. To continue after a restart, read pages and keep their `next`. */
   async function* events(following: Following = {}): AsyncGenerator<CountersignEvent, never, undefined> {
     let { after } = following
     for (;;) {
@@ -69,7 +69,7 @@ export function eventMethods(
     }
   }
 
-  /** The next page of ends; undefined where the service has no feed. */
+  /** The next page of events that end an execution; undefined where the service has no feed. */
   async function nextEnds(after: string | undefined): Promise<EventPage | undefined> {
     if (after === undefined) return undefined
     const types = ['execution.completed', 'execution.failed', 'execution.closed'] as const
@@ -86,14 +86,13 @@ export function eventMethods(
   }
 
   /**
-   * Waits until an execution in doubt is closed, by whomever: its evidence came, a human, a payment provider or its connector said how
-   * it ended.
+   * Waits until an execution in doubt is closed: by its evidence, or by a human, a payment provider or its connector that reported its end.
    * @param id the businessTransactionId
    * @returns the intent, FINALIZED, ERRORED or RESOLVED
    * @throws AnswerError 404 where the transaction has no intent; the reason of the client's `signal`, which ends the wait
    */
   async function waitForClosed(id: string): Promise<Schemas['ExecutionIntent']> {
-    // Before the intent is read: what closes it after that is behind the cursor.
+    // Taken before the intent is read, so that an event that closes it after that is behind the cursor.
     let after = await newestCursor()
     for (;;) {
       const intent = await executionIntent(id)

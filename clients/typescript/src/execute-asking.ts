@@ -1,5 +1,5 @@
-// An execution that humans must approve, also by a client that was killed between any two of its steps: each step finds what the one
-// before left at the service.
+// An execution that humans must approve. The client may be killed between any two of its steps: each step finds the result of the step
+// before at the service.
 import { CountersignError } from './errors.ts'
 import { executeOnce, executeOrRead, following, isDuplicate, standingOf, type Sending } from './execute.ts'
 import type { components } from './schema.ts'
@@ -8,8 +8,8 @@ type SubmittedTransaction = components['schemas']['SubmittedTransaction']
 type TrustRecord = components['schemas']['ExecutionTrustRecord']
 
 /**
- * Executes, and where approvals are missing asks for them, waits, and executes under the id that follows from the refused one. Repeated
- * with the same id it goes on where it stopped: it waits for the request that is open, and reads the record where there is one.
+ * Executes. Where approvals are missing, asks for them, waits, and executes under the id that is derived from the refused id. Repeated
+ * with the same id it continues where it stopped: it waits for the open request, or reads the record where there is one.
  * @param approve asks humans and waits; rejects where they do not approve
  * @throws as `executeOrRead` and `approve`; AnswerError with `needsApproval` where another execution used the approvals up
  */
@@ -30,7 +30,7 @@ export async function executeAsking(
   }
   if (standing.record !== null) return standing.record
   if (!lacksApproval(standing.why)) throw standing.why
-  // An id that is unknown is used with approvals only: sent without, it would be refused and used up.
+  // An unknown id is sent with approvals only: without them it would be refused and used up.
   await approve(standing.next)
   return executeOrRead(standing.next, sending)
 }

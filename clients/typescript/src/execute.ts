@@ -1,5 +1,5 @@
-// One execution, whatever happens to the connection: an execute is never sent again before the record was looked for (interface §7
-// "Idempotency", decisions §3).
+// One execution, even if the connection breaks: an execute is never sent again before the record was looked for (interface §7 "Idempotency",
+// decisions §3).
 import { v5 } from 'uuid'
 import {
   AnswerError,
@@ -41,7 +41,7 @@ export async function executeOnce(
       return await sendOnce(calls.execute)
     } catch (error) {
       pacing.signal?.throwIfAborted()
-      // After an attempt without an answer, a 409 is that attempt's.
+      // After an attempt without an answer, a 409 may come from that attempt.
       const ownDuplicate = unanswered && isDuplicate(error)
       if (isUnanswered(error) && !nothingWasDone(error)) unanswered = true
       else if (mayHaveFailed(error)) {
@@ -53,7 +53,7 @@ export async function executeOnce(
       if (unanswered) {
         const record = await recordOf(transaction, calls, pacing, error)
         if (record !== null) return record
-        // An id that is taken and not to be read is another caller's.
+        // A used id without a readable record belongs to another caller.
         if (ownDuplicate) throw error
       }
       await pause(error, attempt, pacing)
@@ -67,7 +67,7 @@ function mayHaveFailed(error: unknown): boolean {
 }
 
 /**
- * Lets the record of a completed execution pass, whether it was just executed or is read again.
+ * Returns the record of a completed execution, whether it was just executed or is read again.
  * @throws ExecutionFailedError
  */
 export function completed(record: TrustRecord): TrustRecord {
@@ -96,20 +96,19 @@ export async function executeOrRead(
   }
 }
 
-/** How far a piece of work has come under its id and those that follow from it. */
+/** The progress of a piece of work under its id and under the ids derived from it. */
 export interface Standing {
-  /** Of an execution that completed or failed. Null where none of the ids was executed. */
+  /** The record of an execution that completed or failed. Null where none of the ids was executed. */
   readonly record: TrustRecord | null
   /** The work under the first id that the service does not know. */
   readonly next: SubmittedTransaction
-  /** Why there is no record: the last refusal, or else what it was looked for. */
+  /** Why there is no record: the last refusal, or else the error that led to the lookup. */
   readonly why: unknown
 }
 
 /**
- * Looks for the record of a piece of work, and sends nothing: what was refused may have been approved since, and executed under the id that
- * follows.
- * @param given.why of the InDoubtError where the outcome of an id cannot be known
+ * Looks for the record of a piece of work, and sends nothing. Refused work may have been approved since, and executed under the derived id.
+ * @param given.why the cause of the InDoubtError where the outcome of an id cannot be known
  */
 export async function standingOf(
   transaction: SubmittedTransaction,
@@ -136,11 +135,11 @@ export function following(transaction: SubmittedTransaction): SubmittedTransacti
 
 /**
  * Reads the record of a transaction that may have been submitted before, and sends nothing. A stored transaction without a record may still
- * be running, so this looks as often as anything is attempted.
- * @param cause why it is looked for: of the InDoubtError where the outcome cannot be known
+ * be running, so this looks as often as `maxAttempts` allows.
+ * @param cause why it is looked for: the cause of the InDoubtError where the outcome cannot be known
  * @returns null where the service does not know its id
- * @throws AnswerError where the transaction was refused, which is what the lost answer said; ClosedWithoutRecordError; InDoubtError where it
- *   stays without a record, or cannot be read; IdUsedForAnotherIntentError
+ * @throws AnswerError where the transaction was refused, as the lost answer said; ClosedWithoutRecordError; InDoubtError where it stays
+ *   without a record, or cannot be read; IdUsedForAnotherIntentError
  */
 async function recordOf(
   transaction: SubmittedTransaction,
@@ -171,7 +170,7 @@ function ofIntent(record: TrustRecord, transaction: SubmittedTransaction): Trust
   throw new IdUsedForAnotherIntentError(record.businessTransactionId, record)
 }
 
-/** Somebody's word has ended it. Where evidence has, its record was stored after it was looked for, and the next look finds it. */
+/** Whether a statement closed the intent. If evidence closed it, the record was stored after the lookup, and the next lookup finds it. */
 function isClosedWithoutRecord({ state, resolution, transitions }: Schemas['ExecutionIntent']): boolean {
   if (state === 'RESOLVED') return resolution !== undefined
   const last = transitions.at(-1)?.transition
@@ -179,8 +178,8 @@ function isClosedWithoutRecord({ state, resolution, transitions }: Schemas['Exec
 }
 
 /**
- * In the order of their certainty: what is found first ends the question. A stored transaction without an intent proves nothing: after a
- * restored backup the ids of what was executed are stored like that (the handbook's "Keeping").
+ * Reads in the order of certainty, and stops at the first result. A stored transaction without an intent proves nothing: after a restored
+ * backup the ids of executed transactions are stored like that (the handbook's "Keeping").
  */
 async function readOnce({ trustRecord, refusal, transaction, intent }: ExecutionCalls) {
   const record = await orNull(trustRecord())
@@ -215,7 +214,7 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof AnswerError && error.status === 409
 }
 
-/** Writes what the id stands for; everything else may differ between two submissions of the same work. */
+/** Writes the content that the id stands for; everything else may differ between two submissions of the same work. */
 function intentText({ intent }: { intent: SubmittedTransaction['intent'] }): string {
   return JSON.stringify([intent.action, intent.target, intent.parameters ?? {}], (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) ? sortedByKey(value) : value,

@@ -53,24 +53,24 @@ interface Cursor {
 }
 
 export interface Options {
-  /** Where the service is, e.g. `https://countersign.example`. */
+  /** The address of the service, e.g. `https://countersign.example`. */
   readonly baseUrl: string
   /**
-   * The caller's raw key or access token, or a function that gives one, asked before each request: a token expires. Left out, only the open
-   * routes answer; a key that is undefined is a mistake, and refused.
+   * The caller's raw key or access token, or a function that gives it and is called before each request, because a token expires. Without it only
+   * the open routes answer. A key that is undefined is a mistake, and refused.
    */
   readonly apiKey?: string | (() => string | Promise<string>) | undefined
   /**
-   * For an access token that is bound to a key (DPoP, RFC 9449): gives the proof of one request, which that key signs. Asked before each
-   * request, because a proof is good for one; its token is then sent with the scheme DPoP. A service that asks for its nonce did nothing
-   * with the request: it is sent once more, with a proof that has it.
+   * For an access token that is bound to a key (DPoP, RFC 9449): gives the proof of one request, which that key signs. Called before each request,
+   * because a proof is valid for one request. The token is then sent with the scheme DPoP. A service that asks for its nonce did nothing with the
+   * request, so the request is sent once more, with a proof that has the nonce.
    */
   readonly proof?: ((request: ProvenRequest) => string | Promise<string>) | undefined
-  /** Instead of the platform's. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>
-  /** How often one call is sent at most, the first included; 4 where left out. */
+  /** The maximum number of times that one call is sent, the first included. Default: 4. */
   readonly maxAttempts?: number
-  /** How long one attempt may take; 30,000 where left out. An execution waits for its connector. */
+  /** How long one attempt may take. Default: 30,000. An execution waits for its connector. */
   readonly timeoutMs?: number
   /** Ends everything this client is doing, waits included. */
   readonly signal?: AbortSignal
@@ -78,13 +78,13 @@ export interface Options {
   readonly logWitness?: LogWitness
 }
 
-/** What a proof of possession is of: its `htm`, its `htu`, the token whose SHA-256 is its `ath`, and its `nonce`. */
+/** The content of a proof of possession: its `htm`, its `htu`, the token whose SHA-256 is its `ath`, and its `nonce`. */
 export interface ProvenRequest {
   readonly method: string
-  /** Without query and fragment. */
+  /** The URL without query and fragment. */
   readonly url: string
   readonly token: string
-  /** What the service gave for this proof; undefined: it has given none. */
+  /** The service's nonce for this proof; undefined where the service has given none. */
   readonly nonce?: string
 }
 
@@ -98,9 +98,9 @@ export type Countersign = ReturnType<typeof createCountersign>
 
 /**
  * A caller of one service. A call that stores nothing is sent again after 429, 502, 503, 504 and a lost connection, as often as
- * `maxAttempts` allows and after the service's Retry-After; a call that stores something only where the service did nothing with it.
- * Every method rejects with a CountersignError: AnswerError for an answer that is not a success, ConnectionLostError where none arrived; or
- * with the signal's reason, or what the function `apiKey` throws.
+ * `maxAttempts` allows and after the service's Retry-After; a call that stores something only where the service did nothing with it. Every method
+ * rejects with a CountersignError: AnswerError for an answer that is not a success, ConnectionLostError where no answer arrived; or with the
+ * signal's reason, or the error of the function `apiKey`.
  * @throws TypeError for a baseUrl that is no URL and an apiKey that is undefined or empty; RangeError for maxAttempts
  */
 export function createCountersign(options: Options) {
@@ -156,17 +156,17 @@ export function createCountersign(options: Options) {
     /** The transaction that `execute` sends for a request, with all its linked ids: for `evaluate`, or to keep it. */
     build,
     /**
-     * POST /execute: at most one execution, whatever happens to the connection. Where an answer was lost the record is read before
-     * anything is sent again.
+     * POST /execute: at most one execution, even if the connection breaks. Where an answer was lost the record is read before anything is sent
+     * again.
      * @returns the record of an execution that completed
      * @param submitted the intent to execute, or a whole transaction
-     * @param asking `{ onApprovalNeeded: 'ask' }`: where humans must approve, asks them, waits, and executes under a new id that follows
-     *   from the refused one; repeated with the same `key` or id, also after a crash, it goes on where it stopped and reads the record that
-     *   there is. By default the absence of approvals is the service's 403, with `needsApproval`
-     * @throws ExecutionFailedError where the connector refused or failed for certain, also where that is read from a record;
-     *   AnswerError 409 where the id was used before, unless it may ask; InDoubtError where the outcome cannot be known, nothing being sent again;
-     *   ClosedWithoutRecordError where it could not, and somebody has said since how it ended; IdUsedForAnotherIntentError;
-     *   NotApprovedError where they were asked and did not approve
+     * @param asking `{ onApprovalNeeded: 'ask' }`: where humans must approve, asks them, waits, and executes under a new id derived from the
+     *   refused id. Repeated with the same `key` or id, also after a crash, it continues where it stopped and reads the record if there is one. By
+     *   default missing approvals are the service's 403, with `needsApproval`
+     * @throws ExecutionFailedError where the connector refused or failed for certain, also where that is read from a record; AnswerError 409 where
+     *   the id was used before, unless it may ask; InDoubtError where the outcome cannot be known and nothing was sent again;
+     *   ClosedWithoutRecordError where a statement has closed an execution in doubt; IdUsedForAnotherIntentError; NotApprovedError where humans
+     *   were asked and did not approve
      */
     execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction'], asking: Asking = {}) => {
       const built = await whole(submitted)
@@ -185,9 +185,9 @@ export function createCountersign(options: Options) {
       return completed(await executeOrRead(built, sending))
     },
     /**
-     * Looks how far a piece of work has come, and sends nothing: under its id, and under those that follow from it where it was refused.
-     * @returns its record, also of an execution that failed; else `next`, the work under the first id that the service does not know, and
-     *   `why` it has none: the last refusal, or undefined where nothing was sent
+     * Reads the progress of a piece of work, and sends nothing: under its id, and under the ids derived from it where it was refused.
+     * @returns its record, also of an execution that failed; else `next`, the work under the first id that the service does not know, and `why`
+     *   there is no record: the last refusal, or undefined where nothing was sent
      * @throws InDoubtError; ClosedWithoutRecordError; IdUsedForAnotherIntentError
      */
     standing: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']): Promise<Standing> =>
@@ -219,9 +219,9 @@ export function createCountersign(options: Options) {
       ),
 
     /**
-     * GET /trust-records/{id}?bundle: the text of one file that verifies the whole execution offline, beside a saved key set and log
+     * GET /trust-records/{id}?bundle: the text of one file that verifies the whole execution offline, together with a saved key set and log
      * description. Waits until all of it is under a checkpoint of the evidence log.
-     * @throws AnswerError 202 where it is not after every attempt
+     * @throws AnswerError 202 where it is not covered after every attempt
      */
     bundle: (id: string) =>
       sendRepeatedly(
@@ -256,7 +256,7 @@ export function createCountersign(options: Options) {
         },
       ),
     latestReceipt: (id: string) => read(() => http.GET('/receipt/latest/{id}', path(id))),
-    /** GET /confirmations/{id}: what payment providers say of it, newest first, a page at a time; a record holds the newest 100. */
+    /** GET /confirmations/{id}: the confirmations of payment providers, newest first, a page at a time; a record holds the newest 100. */
     confirmations: (id: string) =>
       everyItem<
         Cursor,
@@ -319,7 +319,7 @@ export function createCountersign(options: Options) {
   }
 }
 
-/** Where authentication is disabled nobody has an identity, and the service calls every caller `anonymous`. */
+/** Where authentication is disabled no caller has an identity, and the service calls every caller `anonymous`. */
 async function callerIdOf(identity: Promise<Schemas['CallerIdentity']>): Promise<string> {
   try {
     return (await identity).callerId
@@ -350,7 +350,7 @@ function sender(
   }
 }
 
-/** Makes a failure, before the answer or within it, a ConnectionLostError that names the request; or the signal's reason. */
+/** Turns a failure, before the answer or within it, into a ConnectionLostError that names the request; or into the signal's reason. */
 function named(send: Send, signal: AbortSignal | undefined): Send {
   return async (request) => {
     const failed = (cause: unknown) =>
@@ -388,11 +388,11 @@ function openGet(options: Options): (path: string) => Promise<Response> {
 const PROVEN = 'DPoP '
 
 /**
- * Sends each request with a proof for its token. Where the service asks for its nonce (RFC 9449 §9), which is an answer of the
- * authentication alone, the request is sent once more.
+ * Sends each request with a proof for its token. Where the service asks for its nonce (RFC 9449 §9), the request is sent once more, because only
+ * the authentication has seen it.
  */
 function proving(send: Send, proof: NonNullable<Options['proof']>): Send {
-  /** The newest that the service gave. */
+  /** The newest nonce of the service. */
   let nonce: string | undefined
   async function sendProven(request: Request): Promise<Response> {
     const token = request.headers.get('Authorization')?.slice(PROVEN.length)
@@ -425,7 +425,7 @@ function rawClient(options: Options): Client<paths> {
   const send = named(sender(options), options.signal)
   const client = createClient<paths>({
     baseUrl: new URL(baseUrl).href,
-    // Never followed: a redirected POST becomes a GET, and the key would be sent along.
+    // A redirect is never followed: a redirected POST becomes a GET, and the key would be sent along.
     redirect: 'error',
     fetch: proof === undefined ? send : proving(send, proof),
   })
@@ -440,7 +440,7 @@ function rawClient(options: Options): Client<paths> {
   return client
 }
 
-/** 202 is no answer yet. */
+/** Treats a 202 as no answer yet. */
 async function asText(
   sent: Promise<{ data?: string; error?: unknown; response: Response }>,
 ): ReturnType<Call<string>> {
@@ -448,7 +448,7 @@ async function asText(
   return response.status === 202 || data === undefined ? { error, response } : { data, response }
 }
 
-/** For statuses that answer the question without being a success. `member` is in the service's body, and never in a proxy's. */
+/** Treats statuses as answers that are no success. `member` is in the service's body, and never in a proxy's. */
 async function asAnswer<D, E, Member extends string>(
   sent: Promise<{ data?: D; error?: E; response: Response }>,
   statuses: readonly number[],

@@ -1,4 +1,4 @@
-// A caller as a witness of the evidence log: it remembers the newest checkpoint that it saw, and has the service prove that each later one
+// A caller as a witness of the evidence log: it remembers the newest checkpoint that it saw, and makes the service prove that each later checkpoint
 // holds the same entries. For Node: `createCountersign` takes it as an option, so that no browser build holds it.
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -27,18 +27,18 @@ import type { LogWitness } from './witness.ts'
 
 export interface LogWitnessOptions {
   /**
-   * Where the newest checkpoint is remembered, as JSON `{origin, vkeys, checkpoint}`. Its folder must exist; each process has a file of its
-   * own, and the Python client another one: its lock is not known here. What contradicts it is kept beside it, as `<file>.contradiction-<time>.json`.
+   * The file that remembers the newest checkpoint, as JSON `{origin, vkeys, checkpoint}`. Its folder must exist. Each process needs a file of its
+   * own, and so does the Python client, whose lock is not known here. A contradiction is kept beside it, as `<file>.contradiction-<time>.json`.
    */
   readonly logCheckpointFile: string
-  /** Seconds between two checks; 60 where left out. 0 checks before each execution. */
+  /** Seconds between two checks. Default: 60. 0 checks before each execution. */
   readonly logCheckIntervalSeconds?: number
   /**
-   * Whom to trust: the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Left out, the
-   * keys that the service names at the first check, which the file keeps from then on.
+   * The trusted keys: the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Default: the keys
+   * that the service names at the first check, which the file keeps from then on.
    */
   readonly log?: string | object
-  /** Called with a sentence where the log could not be checked, or another one was begun; `console.warn` where left out. */
+  /** Called with a sentence where the log could not be checked, or where another log was begun. Default: `console.warn`. */
   readonly onWarning?: (sentence: string) => void
 }
 
@@ -48,25 +48,25 @@ interface Remembered {
   readonly checkpoint: Checkpoint
 }
 
-/** The service did not answer, or has no log: nothing can be said of it. */
+/** The service did not answer, or has no log: the log cannot be checked. */
 class Skipped extends Error {}
 
-/** An answer that is longer than any that is true. */
+/** An answer that is longer than any valid answer. */
 class TooLarge extends Skipped {}
 
 type Get = Parameters<LogWitness['check']>[0]
 
-/** A caller that goes on after a contradiction would fill the disk with it. */
+/** A caller that continues after a contradiction would fill the disk with files of it. */
 const CONTRADICTIONS_MAX = 100
 /** A checkpoint with 32 signatures has 110 KB. */
 const ANSWER_BYTES_MAX = 256 * 1024
-/** A proof has two. What is deeper is kept as its text: it could not be written as JSON again. */
+/** A proof has two levels. A deeper answer is kept as text, because it could not be written as JSON again. */
 const ANSWER_DEPTH_MAX = 64
 
 /**
- * Makes a client a witness of the evidence log: `createCountersign({ …, logWitness: openLogWitness({ … }) })`. Before an execution is sent
- * the log is checked; a service whose log is off or cannot be reached is a warning, and stops nothing.
- * @throws Error for a folder that is not there, a `log` that names no key which this Node can check, and a negative interval
+ * Makes a client a witness of the evidence log: `createCountersign({ …, logWitness: openLogWitness({ … }) })`. The log is checked before an execution
+ * is sent. A log that is off, or a service that cannot be reached, causes only a warning.
+ * @throws Error for a folder that does not exist, a `log` without a key that this Node can check, and a negative interval
  */
 export function openLogWitness({
   logCheckpointFile: file,
@@ -126,15 +126,15 @@ async function compareNewest({ get, file, given, onWarning }: Checking): Promise
   try {
     await replaceFile(file, { origin: received.origin, vkeys, checkpoint: note })
   } catch (error) {
-    // A place where nothing can ever be remembered is a mistake that the first call shows.
+    // A file that can never be written is a mistake that the first call shows.
     if (seen === undefined) throw error
     throw new Skipped(`${file} cannot be written: ${messageOf(error)}`)
   }
 }
 
 /**
- * The keys that may sign it: those that were given or else remembered, and on first use those that the service names. They sign for the logs
- * that continue a closed one too, of which a description that was saved before them does not know.
+ * The keys that may sign the note: the given keys, else the remembered keys, and on first use the keys that the service names. They also sign for
+ * logs that continue a closed log, which a description that was saved before does not name.
  */
 async function keysFor(
   note: string,
@@ -149,7 +149,7 @@ async function keysFor(
   return [...keys, ...inheritedKeys(before, keys), ...inheritedKeys(origin, keys)]
 }
 
-/** The keys of the newest log before it, under its name; none where it has keys of its own. */
+/** The keys of the newest earlier log, under the name of this log; none where this log has keys of its own. */
 function inheritedKeys(origin: string, keys: readonly VerifierKey[]): VerifierKey[] {
   if (keys.some(({ name }) => name === origin)) return []
   const closed = keys
@@ -168,7 +168,7 @@ interface Comparison extends Omit<Checking, 'given'> {
   readonly keys: readonly VerifierKey[]
 }
 
-/** @throws LogContradictionError where the newest checkpoint is not of the log that was seen, grown */
+/** @throws LogContradictionError where the newest checkpoint does not continue the log that was seen */
 async function assertContinues(comparison: Comparison): Promise<void> {
   const { seen, received, note, keys, get, file, onWarning } = comparison
   const before = seen.checkpoint.origin
@@ -177,7 +177,7 @@ async function assertContinues(comparison: Comparison): Promise<void> {
     contradiction(file, { seen: seen.note, received: shown, consistency: null, reason })
   if (!isSuccessor(received.origin, before))
     throw await contradict(note, `The log is '${received.origin}' now, and was '${before}'.`)
-  // The new log says nothing of what the closed one held: the closed one must still hold what was seen.
+  // The new log proves nothing about the closed log, so the closed log must still hold the entries that were seen.
   const closed = `/log/${numbered(before)?.number}`
   const closedNote = await textOf(get, `${closed}/checkpoint`)
   const end = openCheckpoint(closedNote, { logs: keys, witnesses: [] }, crypto)
@@ -211,7 +211,7 @@ async function assertGrown({ seen, received, note, get, file }: Comparison, path
     const range = { start: 0, end: size, size: received.size }
     assertConsistent({ ...range, partRoot: root, root: received.root, path: hashesOf(answer) }, sha256)
   } catch (error) {
-    // Without an answer nothing is known. Any other answer than the proof is one that hides what the log held.
+    // Without an answer nothing is known. Any answer other than the proof hides earlier entries of the log.
     if (error instanceof Skipped && !(error instanceof TooLarge)) throw error
     throw await contradict(
       `The log '${origin}' is not shown to begin with the ${size} entries that it had: ${messageOf(error)}.`,
@@ -224,11 +224,11 @@ function hashesOf(answer: unknown): Uint8Array[] {
   const hashes = isObject(answer) ? answer['hashes'] : undefined
   if (!Array.isArray(hashes) || !hashes.every((hash) => typeof hash === 'string'))
     throw new Error('the answer has no list of hashes')
-  // A text that is no base64 is no hash either: its length is refused.
+  // A text that is no base64 becomes an empty hash, whose length is refused.
   return hashes.map((hash) => base64(hash) ?? new Uint8Array(0))
 }
 
-/** The error, after both sides are kept. A disk that takes no file hides no contradiction. */
+/** Keeps both sides, and returns the error. A disk that takes no file does not hide the contradiction. */
 async function contradiction(file: string, held: Contradiction): Promise<LogContradictionError> {
   const before = `${basename(file)}.contradiction-`
   const time = new Date().toISOString().replaceAll(/[-:]/g, '')
@@ -246,8 +246,8 @@ async function contradiction(file: string, held: Contradiction): Promise<LogCont
 // The file
 
 /**
- * @throws Error for a file that holds something else: what was seen is lost, and nobody must overlook that. Also where its own keys did not
- *   sign its checkpoint: what was edited or damaged here would accuse an honest log
+ * @throws Error for a file with other content: the checkpoint that was seen is lost, and this must not go unnoticed. Also where its own keys did not
+ *   sign its checkpoint: an edited or damaged file would accuse an honest log
  */
 function readRemembered(file: string): Remembered | undefined {
   let text: string
@@ -269,7 +269,7 @@ function readRemembered(file: string): Remembered | undefined {
   }
 }
 
-/** Writes the whole file or none of it, whatever happens in between. */
+/** Writes the whole file or none of it, even if the process crashes in between. */
 async function replaceFile(file: string, value: object): Promise<void> {
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.${performance.now()}`)
   try {
@@ -287,7 +287,7 @@ async function replaceFile(file: string, value: object): Promise<void> {
   }
 }
 
-// Reading what the service says
+// Reading the service's answers
 
 async function textOf(get: Get, path: string): Promise<string> {
   const bytes = await bytesOf(get, path)
@@ -325,7 +325,7 @@ async function bytesOf(get: Get, path: string): Promise<Uint8Array> {
   }
 }
 
-// Whom to trust
+// Trusted keys
 
 /** The keys of the logs of a description or a policy. */
 function trustedKeys(log: string | object): readonly VerifierKey[] {
@@ -346,7 +346,7 @@ function trustedKeys(log: string | object): readonly VerifierKey[] {
   )
 }
 
-/** An older Node knows no ML-DSA: there the Ed25519 signature, which every log of Countersign has, is the one that is checked. */
+/** An older Node knows no ML-DSA, and checks the Ed25519 signature, which every log of Countersign has. */
 function usable(keys: readonly VerifierKey[]): readonly VerifierKey[] {
   const known = keys.filter(
     ({ type }) => type === 'ed25519' || (type === 'ml-dsa-44-cosignature' && knowsMlDsa()),
@@ -361,7 +361,7 @@ function numbered(origin: string): { readonly name: string; readonly number: num
   return name === undefined ? undefined : { name, number: Number(number) }
 }
 
-/** Whether a service names its logs so that the one follows the other. */
+/** Whether the names of two logs say that the first one follows the second. */
 function isSuccessor(origin: string, before: string): boolean {
   const [next, last] = [numbered(origin), numbered(before)]
   return next !== undefined && last !== undefined && next.name === last.name && next.number > last.number

@@ -1,4 +1,4 @@
-// Lists, which the service answers in pages: one ends early where its bytes reach 4 MiB, and its Link header leads on.
+// Lists, which the service answers in pages: a page ends early where its bytes reach 4 MiB, and its Link header leads on.
 import type { Call } from './retry.ts'
 
 interface Paged {
@@ -19,7 +19,7 @@ interface Part<Item> {
   readonly cursor: string | null
 }
 
-/** The service's own, where none is asked for. */
+/** The service's default page size. */
 const PAGE_SIZE = 25
 
 /** Every item, a page at a time. */
@@ -45,7 +45,7 @@ export async function allItems<Query extends Paged, Page, Item>(
   return all
 }
 
-/** The page that was asked for, put together from the parts in which the service sent it. */
+/** The requested page, put together from the parts in which the service sent it. */
 export async function wholePage<Query extends Paged, Page, Item>(
   query: Query,
   listing: Listing<Query, Page, Item>,
@@ -82,7 +82,7 @@ async function readPage<Query extends Paged, Page, Item>(
   return { items: itemsOf(page), cursor: nextCursor(link) }
 }
 
-/** Only the cursor is taken: the address stays the one that this client was given. */
+/** Takes only the cursor: the address stays the address that this client was given. */
 function nextCursor(link: string | null): string | null {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
   return target === undefined ? null : new URL(target, 'http://localhost').searchParams.get('cursor')

@@ -10,13 +10,13 @@ export interface Reply<T> {
 export type Call<T> = () => Promise<Reply<T>>
 
 export interface Pacing {
-  /** How often one call is sent at most, the first included. */
+  /** The maximum number of times that one call is sent, the first included. */
   readonly maxAttempts: number
   /** Ends a wait. */
   readonly signal: AbortSignal | undefined
 }
 
-/** A longer Retry-After is the caller's to plan: the error is thrown at once. */
+/** With a longer Retry-After the error is thrown at once: the caller must plan that wait. */
 const WAIT_MS_MAX = 60_000
 const BACKOFF_MS = 250
 const BACKOFF_MS_MAX = 8_000
@@ -43,7 +43,7 @@ export async function sendRepeatedly<T>(
 /** @throws AnswerError where the answer is not a success or empty; any other error means that no whole answer arrived */
 export async function sendOnce<T>(call: Call<T>): Promise<T> {
   const { data, error, response } = await call().catch((thrown: unknown) => {
-    // A success that is no JSON is of something in between.
+    // A success that is no JSON comes from something in between, such as a proxy.
     throw thrown instanceof SyntaxError ? new ConnectionLostError('The answer is no JSON', thrown) : thrown
   })
   if (data !== undefined) return data
@@ -61,7 +61,7 @@ export async function pause(error: unknown, attempt: number, { maxAttempts, sign
   await sleep(waitMs, signal)
 }
 
-/** The service did nothing at all with the request (decisions §3): the limiter and the queues come first. */
+/** Whether the service did nothing at all with the request (decisions §3): the limiter and the queues come first. */
 export function nothingWasDone(error: unknown): boolean {
   return (
     error instanceof AnswerError &&
@@ -69,19 +69,19 @@ export function nothingWasDone(error: unknown): boolean {
   )
 }
 
-/** The service, or a proxy before it, does not say what became of the request. */
+/** Whether the outcome of the request is unknown, because neither the service nor a proxy before it says so. */
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof AnswerError)) return true
   return error.status < 400 || (error.status >= 502 && error.status <= 504)
 }
 
-/** For what stores nothing, so that sending it twice harms nobody. */
+/** For calls that store nothing, so that sending them twice is harmless. */
 export function isPassing(error: unknown): boolean {
   return nothingWasDone(error) || isUnanswered(error)
 }
 
 function errorOf(response: Response, body: unknown): AnswerError {
-  // Another shape is from something in between, such as a proxy.
+  // A body of another shape comes from something in between, such as a proxy.
   const { error, code } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   return new AnswerError(typeof error === 'string' ? error : `HTTP ${response.status}`, {
     status: response.status,

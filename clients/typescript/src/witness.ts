@@ -3,7 +3,7 @@
 /** Made by `openLogWitness` of `countersign-client/log-witness`. */
 export interface LogWitness {
   /**
-   * Checks the log, where it is time to.
+   * Checks the log, if a check is due.
    * @param get sends a request to an open route of the service, by its path
    * @throws LogContradictionError, and Error where no trusted key signed the checkpoint: nothing is executed then
    */

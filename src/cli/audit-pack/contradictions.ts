@@ -1,5 +1,5 @@
-// What payment providers say against the service: the signed confirmations of the executions of which a delivery says something else, and
-// the values that differ, from the bytes whose hash the confirmation has.
+// Contradictions by payment providers: the signed confirmations of executions that a delivery contradicts, and the values that differ,
+// from the bytes whose hash the confirmation has.
 import { withValues } from '../../formats/compared-values.ts'
 import type { Json } from '../../formats/json/canonical.ts'
 import type { Fields } from '../../formats/json/fields.ts'
@@ -12,12 +12,12 @@ import { entriesOf, isWithin, type Period } from './lists.ts'
 export interface Contradictions {
   /** Signed, each `{confirmation, signature}`. */
   readonly confirmations: readonly Fields[]
-  /** What does not agree, with the values of both sides, by confirmationId. */
+  /** The values that differ, those of both sides, by confirmationId. */
   readonly differences: ReadonlyMap<string, string>
 }
 
 /**
- * Reads them: those whose delivery came in the period, and those of executions of the period that came since.
+ * Reads the confirmations whose delivery came in the period, and later ones of executions of the period.
  * @param isOfPeriod whether an execution, by its businessTransactionId, is of the period
  */
 export async function readContradictions(
@@ -52,7 +52,7 @@ export async function readContradictions(
   return { confirmations, differences }
 }
 
-/** @returns the body of the delivery that the confirmation was made from; undefined where it was emptied, or is another one */
+/** @returns the body of the delivery that the confirmation was made from; undefined where it was emptied, or has another hash */
 async function payloadOf(
   service: ServiceAt,
   { provider, eventId, receivedAt, deliveryHash }: ProviderConfirmation,

@@ -1,5 +1,5 @@
-// Executions that have neither record nor refusal: those in doubt, and those that were closed without a record. What they were to do
-// stands in their transactions, which are not signed: the authorization has the hash of the action.
+// Executions that have neither record nor refusal: those in doubt, and those that were closed without a record. Their transactions
+// describe the actions and are not signed: the authorization has the hash of the action.
 import { actionText } from '../../formats/action-text.ts'
 import { actionOf, membersAt } from '../../formats/artifacts/account-text.ts'
 import type { Json } from '../../formats/json/canonical.ts'
@@ -14,16 +14,16 @@ import { entriesOf } from './lists.ts'
 
 export interface WithoutRecord {
   readonly intent: ExecutionIntent
-  /** As the service has it; undefined: it has none. */
+  /** The transaction; undefined: the service has none. */
   readonly transaction: Members | undefined
-  /** Who approved it. */
+  /** The approvers of the execution. */
   readonly approvers: readonly string[]
 }
 
-/** Whether nobody has said yet how it ended. */
+/** Whether it is not known yet how it ended. */
 export const isOpen = ({ state }: ExecutionIntent): boolean => state === 'RELEASED'
 
-/** @returns each intent with its transaction, and who approved it */
+/** @returns each intent with its transaction and its approvers */
 export async function withWhatIsKnown(
   service: ServiceAt,
   intents: readonly ExecutionIntent[],
@@ -66,7 +66,7 @@ export function doubtRow(one: WithoutRecord): DoubtRow {
   }
 }
 
-/** A line about each, for the terminal. @param max how many lines; those that are left are counted */
+/** A line for each execution, for the terminal. @param max how many lines; the rest is counted */
 export function closingLines(without: readonly WithoutRecord[], max: number): string[] {
   const lines = without.slice(0, max).map((one) => {
     const { state, id, action, target, amount, closedBy, closedAt, note } = doubtRow(one)
@@ -84,7 +84,7 @@ function stateText(intent: ExecutionIntent): string {
   return closedText(intent.resolution ?? '') || `closed: ${intent.state.toLowerCase()}`
 }
 
-/** Who closed it, why and when; empty texts where nobody did. */
+/** The closer, the reason and the time of its end; empty texts where it was not closed. */
 function endOf({ transitions }: ExecutionIntent) {
   const transition = transitions.at(-1)?.transition
   const { by = '', agreedWith, note = '', at = '' } = transition ?? {}
@@ -92,7 +92,7 @@ function endOf({ transitions }: ExecutionIntent) {
   return { by: closers.join(' and '), closers, note, at }
 }
 
-/** How much it was to move and for what, as it was authorized: parameters of another hash are not those. */
+/** The amount and the purpose, as they were authorized: parameters with another hash are left out. */
 function askedIn({ intent, transaction }: WithoutRecord): Pick<DoubtRow, 'amount' | 'about'> {
   if (transaction === undefined) return { amount: '', about: '' }
   const { businessTransactionId: id, authorization, releasedAt } = intent

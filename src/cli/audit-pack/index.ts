@@ -1,5 +1,5 @@
 // countersign audit-pack: the evidence of a period with the keys to check it, compared with the evidence log hash by hash, verified, and a
-// report for people. The log is copied first: whatever is under its checkpoint must then be in the lists that are read after it.
+// report for people. The log is copied first: everything under its checkpoint must then be in the lists that are read after it.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { authorization } from '../../formats/artifacts/authorization.ts'
@@ -29,13 +29,13 @@ import { entriesOf, exportRange, isWithin, writeLines, type Period } from './lis
 import { closingLines, doubtRow, isOpen, withWhatIsKnown, type WithoutRecord } from './doubts.ts'
 import { fetchLogs, lossWarning, type LoggedHashes } from './log.ts'
 
-/** Hashes and ids that a sentence names; the others are counted. */
+/** How many hashes and ids a sentence names; the others are counted. */
 const NAMED_MAX = 20
 /** Evidence that is younger than this when the pack is begun need not be under a checkpoint yet. */
 const SETTLED_MS = 2 * MAXIMUM_DELAY_SECONDS * 1_000
 
 /**
- * Makes the pack and prints what it holds.
+ * Makes the pack and prints its contents.
  * @param threadFile as `verifyCommand` takes it
  * @returns the exit code: 0 everything is there and valid, 1 something is missing, invalid or not in the log, 2 it could not be checked
  */
@@ -57,7 +57,7 @@ async function makePack(
   for (const [name, time] of Object.entries({ since, until }))
     if (time !== undefined && !isTimestamp(time))
       throw new CannotCheck(`--${name} must be a time as in 2026-03-02T10:00:00Z.`)
-  // Everything in it, the copy of the log and the report too, is for whoever made it.
+  // All files, also the copy of the log and the report, are readable by their owner alone.
   process.umask(0o077)
   const service = serviceOf(given)
   const period: Period = { since, until }
@@ -82,7 +82,7 @@ async function makePack(
     ['Period', `${since ?? 'the beginning'} to ${until ?? new Date(begunMs).toISOString()}`],
     ['Made', `${new Date(begunMs).toISOString()} by countersign audit-pack, with the key of ${callerId}`],
   ] as const
-  // Confirmations first: how the executions ended of which they speak is compared as their evidence is read.
+  // Confirmations first: they are compared with the ends of their executions while that evidence is read.
   const files = [
     ...(confirmations.length > 0 ? [CONFIRMATIONS] : []),
     'records.ndjson',
@@ -130,7 +130,7 @@ interface Logged {
   readonly code: 0 | 1 | 2
 }
 
-/** A log that does not hold, or is off, takes nothing else from the pack. */
+/** A log that is invalid or off leaves the rest of the pack complete. */
 async function loggedBy(service: ServiceAt, folder: string): Promise<Logged> {
   try {
     return { hashes: await fetchLogs(service, folder), code: 0 }
@@ -155,7 +155,7 @@ async function saveKeys(service: ServiceAt, folder: string): Promise<string[]> {
     if (stepUpPublicKey === undefined) continue
     stepUp.set(callerId, (stepUp.get(callerId) ?? new Set()).add(stepUpPublicKey))
   }
-  // Of a human who has had several, nobody can say here which one counted at the time.
+  // If a human has had several keys, it is not known here which one counted at the time.
   const sets = [...stepUp].flatMap(([callerId, pems]) =>
     pems.size === 1 ? [{ keyId: `${callerId}:step-up`, algorithm: 'ed25519', pem: [...pems][0] }] : [],
   )
@@ -163,7 +163,7 @@ async function saveKeys(service: ServiceAt, folder: string): Promise<string[]> {
   return [keys, approvers, save('step-up-keys.json', JSON.stringify({ keys: sets }))]
 }
 
-/** What providers say of executions that one of their deliveries contradicts. */
+/** The confirmations of executions that one of their deliveries contradicts. */
 const CONFIRMATIONS = 'confirmations.ndjson'
 
 /** The versions that were in effect before any human could approve one, each with the time of the first start, ISO 8601. */
@@ -183,17 +183,17 @@ interface Found {
   readonly ids: ReadonlySet<string>
   /** Records, refusals and closed executions of the period that the log has. */
   readonly logged: number
-  /** Ids of those that the log should have, and has not. */
+  /** Ids of the evidence that the log should have and does not have. */
   readonly unlogged: readonly string[]
-  /** How many are too young for that. */
+  /** How many are too young to be missed in the log. */
   readonly young: number
   /** Executions of the period that have neither record nor refusal. */
   readonly without: readonly WithoutRecord[]
-  /** The files with the evidence of how those ended. */
+  /** The files with the evidence of their ends. */
   readonly files: readonly string[]
 }
 
-/** Saves records, refusals and what has neither; compares them, and those outside of the period, with the log. */
+/** Saves records, refusals and executions without either; compares them, and those outside the period, with the log. */
 async function saveExecutions(
   service: ServiceAt,
   {
@@ -218,7 +218,7 @@ async function saveExecutions(
       ofPeriod.add(String(piece['businessTransactionId']))
       add(String(piece['businessTransactionId']), String(piece['createdAt']), hashOf(piece))
     })
-    // Outside of the period: the log says nothing of times, so its entries are told apart by the evidence itself.
+    // Outside the period too: the log has no times, so only the evidence itself tells its entries apart.
     const outside = [
       ...(since === undefined ? [] : [{ since: undefined, until: since }]),
       ...(until === undefined ? [] : [{ since: until, until: undefined }]),
@@ -274,7 +274,7 @@ const EXPORTED: readonly (readonly [path: string, file: string, hashOf: (piece: 
   ],
 ]
 
-/** Those in doubt; and, as long as the log has entries that nothing explains, every other execution without record or refusal. */
+/** The executions in doubt; and, as long as the log has entries that nothing explains, every other execution without record or refusal. */
 async function* intentsWithout(
   service: ServiceAt,
   ids: ReadonlySet<string>,
@@ -296,7 +296,7 @@ async function* intentsWithout(
   }
 }
 
-/** Saves what humans were asked and decided. @returns the files of evidence among it */
+/** Saves the requests to humans and their decisions. @returns the files of evidence among them */
 async function saveDecisions(service: ServiceAt, folder: string, period: Period): Promise<string[]> {
   const files: string[] = []
   const collect = async (path: string, member: string, isOf: (entry: Fields) => boolean) => {
@@ -328,7 +328,7 @@ async function saveDecisions(service: ServiceAt, folder: string, period: Period)
 interface Completeness {
   /** Sentences that stand above everything else. */
   readonly warnings: readonly string[]
-  /** The first sums the others up. */
+  /** The first line sums up the others. */
   readonly lines: readonly string[]
   readonly code: 0 | 1 | 2
 }
@@ -372,7 +372,7 @@ function completenessOf(
   ]
   const warnings = hashes.losses.map(lossWarning)
   if (missing.length + unlogged.length > 0) return { warnings, lines, code: 1 }
-  // What was lost was logged before: a period that begins later has none of it.
+  // Lost entries were logged earlier: a period that begins later has none of them.
   const isOfPeriod = hashes.losses.some(
     ({ reopenedAt }) => period.since === undefined || Date.parse(reopenedAt) > Date.parse(period.since),
   )

@@ -1,4 +1,4 @@
-// What the evidence log counts: the executions that were released and the refusals, by their hashes, from checked copies of every log.
+// The entries that the evidence log counts: the released executions and the refusals, by their hashes, from checked copies of all logs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { authorization } from '../../formats/artifacts/authorization.ts'
@@ -27,7 +27,7 @@ interface Entry {
 export interface LoggedHashes {
   /** A sentence about the checkpoint of each log. */
   readonly checkpoints: readonly string[]
-  /** How logs ended that another one follows, where signed entries of them are lost or contradicted. */
+  /** The ends of logs that another log follows, where signed entries are lost or contradicted. */
   readonly losses: readonly PreviousLog[]
   /** @returns whether the log has the hash; it counts as found from now on */
   readonly take: (hash: string) => boolean

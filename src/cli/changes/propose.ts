@@ -1,4 +1,5 @@
-// countersign policy propose and retire, changes propose: what one human asks for, and another one resolves (decisions §7).
+// countersign policy propose and retire, changes propose: one human proposes a change, and another one resolves it
+// (decisions §7).
 import { isObject } from '../../formats/json/fields.ts'
 import { changePaths } from '../../formats/change-paths.ts'
 import { printable } from '../../formats/text/printable.ts'
@@ -12,7 +13,7 @@ import type * as commands from './commands.ts'
 /**
  * Proposes a change, and prints it as the service answers it; its warnings and the next step go to standard error.
  * @param path that takes proposals of its kind
- * @throws Error with what the service answered
+ * @throws Error with the service's answer
  */
 export async function proposeChange(service: ServiceAt, path: string, json: object): Promise<void> {
   const answer = await post(service, path, { json, accept: [201] })
@@ -39,7 +40,7 @@ export async function proposePolicy({
   await proposeChange(serviceOf(given), pathOf(policyId, policyVersion), { reason, proposedContent, retires })
 }
 
-/** Proposes that a version ends. */
+/** Proposes to retire a version. */
 export async function retirePolicy({
   policyId,
   version,
@@ -49,7 +50,7 @@ export async function retirePolicy({
   await proposeChange(serviceOf(given), pathOf(policyId, version), { action: 'retire', reason })
 }
 
-/** Proposes what a file says. */
+/** Proposes the change in a file. */
 export async function proposeFromFile({
   kind,
   file,

@@ -1,5 +1,5 @@
-// countersign changes list, show, approve, reject: what another human proposes, and the signature under exactly what was shown
-// (decisions §7). The hash is computed here from what is shown: a service that shows another change gets no signature.
+// countersign changes list, show, approve, reject: show a change that another human proposes, and sign exactly the shown
+// change (decisions §7). The hash is computed here from the shown change: a service that shows another one gets no signature.
 import { readFileSync } from 'node:fs'
 import { changePaths } from '../../formats/change-paths.ts'
 import { changeTitle, consequencesOf, diffLines, endingVersions } from '../../formats/change-text.ts'
@@ -63,9 +63,9 @@ export async function showChange({ id, json, ...given }: Given<typeof commands.s
 }
 
 /**
- * Shows a change with what follows from it, asks, and delivers the approval.
+ * Shows a change with its consequences, asks, and delivers the approval.
  * @returns the exit code: 1 where it was not signed
- * @throws Error with a sentence where the change is not one to sign, or the service refuses the step-up
+ * @throws Error with a sentence where the change cannot be signed, or the service refuses the step-up
  */
 export async function approveChange({
   id,
@@ -97,7 +97,7 @@ interface Resolution {
   readonly rejectionReason?: string
 }
 
-/** @param showMore shows what follows, before the question; the step-up covers the report that it returns */
+/** @param showMore shows the consequences, before the question; the step-up covers the report that it returns */
 async function resolveChange(
   given: Pick<Given<typeof commands.reject>, 'profile' | 'url' | 'apiKey' | 'key' | 'keyId'>,
   { id, action, rejectionReason }: Resolution,
@@ -126,7 +126,7 @@ async function resolveChange(
   return 0
 }
 
-/** Its kind is not known beforehand: each kind has a route of its own. */
+/** Tries the route of each kind, because the kind is not known beforehand. */
 async function findChange(service: ServiceAt, id: string): Promise<{ change: Change; text: string }> {
   if (!isUuid(id)) throw new Error('The id must be that of a change, a UUID.')
   for (const path of Object.values(changePaths)) {
@@ -140,7 +140,7 @@ async function findChange(service: ServiceAt, id: string): Promise<{ change: Cha
   throw new Error(`There is no change with the id ${id}: \`countersign changes list --all\` lists them.`)
 }
 
-/** The service refuses the proposer too, and whoever is the same person: this one is told before anything is shown. */
+/** The service refuses the proposer, and every caller who is the same person. The proposer is told before anything is shown. */
 async function requireOther(service: ServiceAt, { proposedBy }: Change): Promise<void> {
   const { callerId } = jsonOf(await get(service, '/callers/me')) as { callerId?: unknown }
   if (callerId === proposedBy)
@@ -176,7 +176,7 @@ function jsonLines(value: Change['proposed']): string[] {
     .map((line) => `  ${line}`)
 }
 
-/** Says how many open requests for approval each version that a change ends takes with it, as the console does. */
+/** Says how many open approval requests end with each version that a change ends, as the console does. */
 async function showEndingRequests(change: Change, service: ServiceAt): Promise<void> {
   const [name = ''] = change.target.split('/')
   const reads = {

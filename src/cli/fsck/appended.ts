@@ -1,4 +1,5 @@
-// verifications and receipts: what was appended to records (interface §2.3, §2.4). A verification is not signed; its receipt is.
+// verifications and receipts: the artifacts that were appended to records (interface §2.3, §2.4). A verification is not signed;
+// its receipt is.
 import { checkReceipt } from '../../formats/artifacts/receipt.ts'
 import { mustHold } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
@@ -53,7 +54,7 @@ export const verifications = checkOf({
     ],
     [
       "is VERIFIED, but its hash differs from the trust record's",
-      // One that FAILED may have seen other bytes than stand there now.
+      // A FAILED verification may have seen other bytes than those that are stored now.
       (item) => item.members()['status'] !== 'VERIFIED' || isOfRecord(item),
     ],
   ],
@@ -64,7 +65,7 @@ interface Receipt extends SelectedRow<typeof appended> {
   readonly verification: string | null
 }
 
-/** By text, not as JSON: a body that was damaged would end the run. */
+/** Found as text, not as JSON: parsing a damaged body would end the run. */
 const VERIFICATION_ID = '"verificationId":"[0-9a-f-]{36}"'
 
 async function withVerifications(

@@ -1,5 +1,5 @@
-// approval_requests, approval_request_notes and approval_request_closes (docs/handbook/approving.md): what was asked, what was written on it, and how
-// it ended.
+// approval_requests, approval_request_notes and approval_request_closes (docs/handbook/approving.md): the requests, the notes on them, and how they
+// ended.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { approvalRequest, approvalRequestClose } from '../../formats/artifacts/approval-request.ts'
@@ -9,7 +9,7 @@ import { members } from '../../formats/artifacts/evidence.ts'
 import { checkOf } from './check.ts'
 import { auditedWith, columnsOf, repeats, signedIn, verifies } from './sealed.ts'
 
-/** Columns of what follows from the request, or comes after it. */
+/** Columns that follow from the request, or change after it. */
 const UNSIGNED = [
   'requestHash',
   'askedHash',
@@ -24,7 +24,7 @@ const UNSIGNED = [
   'askNextAt',
 ]
 
-/** Whether approvers are asked again while it is open, and of a group where it is escalated. */
+/** Whether approvers are asked again only while it is open, and an escalation names its group. */
 function isAskedInTime({
   createdAt,
   expiresAt,

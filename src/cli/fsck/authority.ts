@@ -1,4 +1,4 @@
-// Checks what humans have put in effect and ended (decisions §6, §7): each row states what its signed change says, and nothing else.
+// Checks what humans have put in effect and ended (decisions §6, §7): each row states exactly what its signed change says.
 import type { Members } from '../../formats/json/members.ts'
 import type { ChangeKindName } from '../../formats/schemas/governance.ts'
 import { list, members, string } from '../../formats/artifacts/evidence.ts'
@@ -40,16 +40,16 @@ function approvedChange(text: string | null, kind: string): Members {
   return change
 }
 
-/** One in effect ends where the next one of its target begins. */
+/** Kinds whose row in effect ends where the next one of its target begins. */
 const SUCCEEDED: readonly ChangeKindName[] = ['webhook-rules', 'approver-group']
 
-/** They end at the database's time: after every execution that has rested on them. */
+/** Kinds that end at the database's time: after every execution that has rested on them. */
 const AFTER_USE: readonly ChangeKindName[] = ['approver', 'approver-group', 'stand-in']
 
-/** Whether a change of its kind says that it ends. */
+/** Whether a change of its kind ends the row. */
 function ends({ kind, target }: Item, change: Members): boolean {
   const { action, retires = [] } = members(change['proposed'])
-  // The next rules of a provider take the place of these, and the next members of a group.
+  // The next rules of a provider replace this row, as do the next members of a group.
   if (change['target'] === target)
     return ['revoke', 'retire', 'remove'].includes(action as string) || SUCCEEDED.includes(kind)
   const [name = '', version = ''] = target.split('/')
@@ -58,7 +58,7 @@ function ends({ kind, target }: Item, change: Members): boolean {
   )
 }
 
-/** Files hold these: `genesis` approves them, and later ones wait for a change. */
+/** Kinds that come from files: `genesis` approves them, and later ones wait for a change. */
 const isDocument = ({ kind }: Item) => kind === 'policy' || kind === 'webhook-rules'
 
 const RULES: readonly Rule<Item>[] = [

@@ -1,4 +1,4 @@
-// batch_signatures: whether one holds is found by each record and receipt under it. Here: that it is a signature at all.
+// batch_signatures: each record and receipt under a signature shows whether it is valid. Checked here: it is a signature at all.
 import { checkOf } from './check.ts'
 
 export const batchSignatures = checkOf({

@@ -1,4 +1,4 @@
-// The catalogue against the evidence. It is no evidence: what differs is made again by `countersign catalogue rebuild`.
+// Compares the catalogue with the evidence. It is no evidence: `countersign catalogue rebuild` mends differences.
 import { isDeepStrictEqual } from 'node:util'
 import { catalogueStanding } from '../../core/catalogue/follow.ts'
 import { catalogueRows } from '../../core/catalogue/row.ts'
@@ -9,7 +9,7 @@ import type { Check, Finding } from './check.ts'
 const TABLE = 'catalogue_entries'
 const MEND = 'run countersign catalogue rebuild'
 
-/** While entries wait to be logged or followed, what was stored in the last minute may not be in the catalogue yet. */
+/** While entries wait to be logged or followed, executions of the last minute may not be in the catalogue yet. */
 const RECENT_MS = 60_000
 
 /** Every execution that is stored has the row that its evidence makes. */
@@ -56,7 +56,7 @@ export const catalogueEntries: Check = {
 }
 
 interface Compared {
-  /** What the evidence makes; undefined: nothing. */
+  /** The row that the evidence makes; undefined: none. */
   readonly made: CatalogueRow | undefined
   readonly stored: CatalogueRow | undefined
 }
@@ -82,7 +82,7 @@ function isExpected(
 
 const SUMS = 'catalogue_sums'
 
-/** Every sum is that of its entries, and no group of entries is without one. */
+/** Every sum is that of its entries, and no group of entries lacks its sum. */
 export const catalogueSums: Check = {
   table: SUMS,
   text: `

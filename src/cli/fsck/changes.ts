@@ -1,4 +1,5 @@
-// pending_changes (decisions §6, §7): what humans have proposed and resolved, signed twice, and whether it came into effect.
+// pending_changes (decisions §6, §7): the changes that humans have proposed and resolved, signed twice, and whether they
+// came into effect.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { storedJson } from '../../store/postgres/json.ts'
 import { sealedText } from '../../store/tables/sealed.ts'
@@ -24,7 +25,7 @@ const columns = {
   resolvedSeal: 'text?',
   // Nonces of the step-ups that it consumed.
   nonces: ['text[]', 'ARRAY(SELECT n.nonce FROM step_up_nonces AS n WHERE n.change_id = c.change_id)'],
-  // How many rows name it as what put them in effect, or out of it.
+  // How many rows name it as the change that put them in effect, or out of it.
   effects: [
     'integer',
     `(SELECT count(*) FROM authority AS a WHERE c.change_id = a.began_by_change
@@ -43,7 +44,7 @@ interface Change extends SelectedRow<typeof columns> {
 
 const isResolved = ({ resolvedBody }: Change) => resolvedBody !== null
 
-/** The rule, of resolved changes alone. */
+/** The rule, for resolved changes alone. */
 function resolved(problem: string, holds: Rule<Change>[1]): Rule<Change> {
   return [problem, (item, tools) => !isResolved(item) || holds(item, tools)]
 }
@@ -89,7 +90,7 @@ const CHANGES: readonly Rule<Change>[] = [
   resolved('audit event of the resolution is missing', ({ resolutionAudited }) => resolutionAudited),
 ]
 
-/** The step-up's own signature is not checked: the key of a human may be in SERVICE_API_KEYS alone, and gone. */
+/** The step-up's own signature is not checked: a human's key may have been in SERVICE_API_KEYS alone, and be gone. */
 function verifies(body: string, seal: string, { crypto }: Tools): true {
   const signed = lazyMembers(body, 'pending_changes')()
   const beside = lazyMembers(seal, 'pending_changes', 'seal')()

@@ -1,4 +1,4 @@
-// The frame of the commands that check a database: which one, what they print, and how they exit.
+// The frame of the commands that check a database: finding it, printing, and the exit code.
 import { Client } from 'pg'
 import { errorText } from '../../formats/text/error-text.ts'
 import { pinRest, sessionOf } from '../../store/postgres/session.ts'
@@ -10,7 +10,7 @@ import type { RunRequest } from './run.ts'
 
 interface Checked {
   readonly problems: number
-  /** How many of them are what could not be read. */
+  /** How many of them are parts that could not be read. */
   readonly unreadable: number
   /** The members that the JSON has beside the lines. */
   readonly summary: object
@@ -21,7 +21,7 @@ interface Checked {
 }
 
 /**
- * Opens the database and prints what `check` finds in it.
+ * Opens the database and prints the findings of `check` in it.
  * @param options.json prints a line of JSON for each problem, and one for the summary
  * @returns the exit code: 0 nothing is wrong, 1 something is, 2 not everything could be checked
  */
@@ -31,7 +31,7 @@ export async function checkDatabase(
   check: (database: Required<Omit<RunRequest, 'keys'>>) => Promise<Checked>,
 ): Promise<0 | 1 | 2> {
   let client: Client | undefined
-  // A reader of what we say may go away (`| head`): the exit code still says it.
+  // The reader of our output may go away (`| head`): the exit code still reports the result.
   process.stdout.on('error', () => undefined)
   const progress = openProgress(process.stderr)
   try {
@@ -59,7 +59,7 @@ export async function checkDatabase(
     return problems === 0 ? 0 : 1
   } catch (error) {
     progress.clear()
-    // Whatever went wrong, not everything was looked at: 1 would say that it was.
+    // Not everything was checked, whatever went wrong: 1 would say that it was.
     console.error(`countersign: ${printable(errorText(error))}`)
     return 2
   } finally {
@@ -86,10 +86,10 @@ export async function connect(connectionString: string): Promise<Client> {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // The next page is fetched while the checks of one ask questions of their own.
+    // The next page is fetched while the checks of one page send queries of their own.
     pipeline: true,
   })
-  // A connection that breaks fails the statement on it; it also emits this, which would end the process.
+  // A broken connection fails its statement. It also emits this event, which would end the process.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -14,9 +14,7 @@ export interface Finding {
   readonly problem: string
 }
 
-/**
- * The sentence says that the rule does not hold. `holds` may throw: the row then does not hold, and the error's message says why.
- */
+/** The sentence says that a row breaks the rule. `holds` may throw: the row then breaks the rule, and the error's message says why. */
 export type Rule<Item> = readonly [problem: string, holds: (item: Item, tools: Tools) => boolean]
 
 /** The rules of a table whose rows the statement joins. */
@@ -86,12 +84,13 @@ function selection(columns: Selected): string {
  * A check of a table: one statement over its rows, and the rules that each of them must hold.
  *
  * @param table whose rows `c` the statement walks through
- * @param columns of them, and of what `joins` adds; on Citus a distributed table cannot be joined with one of the coordinator
+ * @param columns of these rows, and of the tables that `joins` adds; on Citus a distributed table cannot be joined with one of the
+ *   coordinator
  * @param complete adds columns to the rows of a page, from tables that the statement cannot join
- * @param read makes a row ready for the rules: what several of them read is parsed once (`lazy`)
+ * @param read makes a row ready for the rules: values that several rules read are parsed once (`lazy`)
  * @param rules of the table
  * @param beside tables whose rows the statement joins, and which have no check of their own
- * @param page looks up what is to be said of many rows at once
+ * @param page looks up the findings on many rows at once
  */
 export function checkOf<
   const Columns extends Selected,
@@ -136,7 +135,7 @@ export function checkOf<
   }
 }
 
-/** Each finding once: what cannot be read fails every rule that reads it. */
+/** Each finding once: an unreadable value fails every rule that reads it. */
 function broken<Item extends { readonly key: string }>(
   item: Item,
   groups: readonly Pick<Joined<Item>, 'table' | 'rules'>[],

@@ -1,4 +1,4 @@
-// provider_confirmations: what providers say of executions, each by one delivery that is kept.
+// provider_confirmations: the statements of providers about executions, each from one delivery that is kept.
 import { providerConfirmation } from '../../formats/artifacts/provider-confirmation.ts'
 import { checkOf, sameTime } from './check.ts'
 import { columnsOf, repeats, signedIn, verifies } from './sealed.ts'
@@ -14,7 +14,7 @@ export const providerConfirmations = checkOf({
     receivedAt: ['timestamptz?', 'w.received_at'],
   },
   joins: 'LEFT JOIN webhook_events AS w USING (event_key)',
-  // Asked apart from the rows: on Citus they cannot be joined.
+  // A separate query: on Citus these tables cannot be joined.
   async complete(rows, { sql }) {
     const found = await sql.query<{ id: string }>({
       text: `

@@ -1,6 +1,6 @@
-// The database may fail to read its own pages: fsck then reads the check again in smaller and smaller parts of its table, until
-// a part that cannot be read is isolated and named, and everything else is checked. Nothing is skipped by PostgreSQL's own switches
-// (zero_damaged_pages, ignore_checksum_failure): they would answer with what is not there.
+// The database may fail to read its own pages: fsck then reads the check again in smaller and smaller parts of its table, until a
+// part that cannot be read is isolated and named, and everything else is checked. PostgreSQL's own switches (zero_damaged_pages,
+// ignore_checksum_failure) skip nothing here: they would return data that are not there.
 import { DatabaseError } from 'pg'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { Finding } from './check.ts'
@@ -10,14 +10,14 @@ const PARTS = 8
 /** How long a check may read around a damaged index, by reading other tables whole for each page of its own. */
 const WITHOUT_INDEXES_MS_MAX = 60_000
 
-/** Rows are found by index: a damaged row of another table then fails those alone that name it. */
+/** Rows are found by index: a damaged row of another table then fails only the rows that name it. */
 const BY_INDEX = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
 const WITHOUT_INDEXES = `SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off`
 
 /** Reads the part of the table that `from` names, and keeps what it found. Rejects as the database does; then nothing is kept. */
 type ReadPart = (from: string) => Promise<void>
 
-/** Damage (class XX) and errors of the server's files (58), as against a statement that is wrong or a server that is gone. */
+/** Damage (class XX) and errors of the server's files (58), unlike a wrong statement or a lost server. */
 export function isDamage(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && /^(XX|58)/.test(error.code ?? '')
 }
@@ -31,16 +31,16 @@ export async function guarded<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    // On a connection that is lost, what `work` failed with says so.
+    // On a lost connection, the error of `work` says so.
     await sql.query('ROLLBACK TO SAVEPOINT fsck_part; RELEASE SAVEPOINT fsck_part').catch(() => undefined)
   }
 }
 
 /**
- * Reads a table part by part, around what cannot be read.
+ * Reads a table part by part, around unreadable parts.
  *
- * @returns what could not be: pages of the table, or rows of it that need a page of another; the whole table where it has no pages
- * on this server, as a distributed table on the coordinator of Citus
+ * @returns the unreadable parts: pages of the table, or rows of it that need a page of another; the whole table where it has no
+ *   pages on this server, as a distributed table on the coordinator of Citus
  */
 export async function readAround(
   table: string,
@@ -173,7 +173,7 @@ async function rowsIn(
 }
 
 interface Damaged {
-  /** That it is part of, or holds the index. */
+  /** The damaged table, or the table of the damaged index. */
   readonly table: string
   readonly isIndex: boolean
   /** Within the table. */
@@ -182,7 +182,7 @@ interface Damaged {
   readonly text: string
 }
 
-/** In place of PostgreSQL's file names: the table or index, and the page. In no aborted transaction. */
+/** Names the table or index and the page, in place of PostgreSQL's file names. It must not run in an aborted transaction. */
 export async function describeDamage(error: DatabaseError, sql: Sql): Promise<Damaged> {
   const { message } = error
   const page = /\bblock (\d+)/.exec(message)?.[1]

@@ -1,4 +1,4 @@
-// A row that is in the log, held against its entry there: the entry is of this kind, and has the hash of these bytes.
+// Compares a row that is in the log with its entry there: it has the same kind, and the hash of these bytes.
 import { errorText } from '../../formats/text/error-text.ts'
 import { isEntryOf, type LogEntry } from '../../formats/log/entry.ts'
 import type { Artifact, ArtifactRow, ArtifactTable } from '../../store/tables/artifacts.ts'
@@ -17,7 +17,7 @@ type LogTools = Pick<Tools, 'logs' | 'readEntry'>
 
 /**
  * @param row.columns those of the table, and maybe others
- * @returns the row's artifact with its entry; a text says what is wrong with the row, as `Finding.problem`
+ * @returns the row's artifact with its entry; or a text that says what is wrong with the row, as `Finding.problem`
  * @throws Error where one of them cannot be read, see `cannotCompare`
  */
 export async function entryOf(
@@ -33,7 +33,7 @@ export async function entryOf(
   return { artifact, entry, late: match.late }
 }
 
-/** The newest of the row: the one whose place it keeps. @throws Error where it cannot be read */
+/** The newest artifact of the row, whose place the row keeps. @throws Error where it cannot be read */
 export function artifactOf(table: ArtifactTable, columns: ArtifactRow): Artifact {
   const artifact = table.artifacts(columns).at(-1)
   if (artifact === undefined) throw new Error('it has no bytes')
@@ -46,7 +46,7 @@ export function named({ log, index }: Place, logs: Tools['logs']): string {
 
 /**
  * @returns what is wrong with a row whose comparison threw, as `Finding.problem`
- * @throws what is to be read around (damage.ts)
+ * @throws the error itself where it is damage to read around (damage.ts)
  */
 export function cannotCompare(error: unknown): string {
   if (isDamage(error)) throw error

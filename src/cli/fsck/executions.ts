@@ -45,7 +45,7 @@ const columns = {
   receiptsDue: ['integer', 'receipts.due'],
 } as const
 
-// They are counted in the tables below the views: Citus would copy all that a view unites to the coordinator.
+// Counts rows in the tables below the views: Citus would copy everything that a view unites to the coordinator.
 const numbers = (name: 'verifications' | 'receipts', first: 'e.verification' | 'e.receipt') => `
   LEFT JOIN LATERAL (
     SELECT count(*) + (${first} IS NOT NULL)::integer AS count,
@@ -112,15 +112,15 @@ const payloadOf = (signedAuthorization: () => Members) => members(signedAuthoriz
 const hasRecord = ({ recordBody }: Item) => recordBody !== null
 const isReleased = ({ authorization }: Item) => authorization !== null
 const isOpen = ({ opened }: Item) => opened > 0
-/** By the release before. */
+/** Closed by the release before. */
 const isClosed = ({ state }: Item) => state !== null && state !== 'PREPARED' && state !== 'RELEASED'
-/** Where the record does not hold, that is said of the record. */
+/** A record that is invalid is reported for the record itself. */
 const provenEnd = ({ proof }: Item) => {
   const found = proof()
   return found.kind === 'proven' ? found.end.state : undefined
 }
 
-/** The rule, of released transactions alone. */
+/** The rule, for released transactions alone. */
 function released(problem: string, holds: Rule<Item>[1]): Rule<Item> {
   return [problem, (item, tools) => !isReleased(item) || holds(item, tools)]
 }
@@ -162,7 +162,7 @@ const OF_TRANSACTIONS: readonly Rule<Item>[] = [
     'was released under a velocity limit with per or where, but is missing in a group that it counts',
     isInGroups,
   ),
-  // Claim and batch are one commit, as are an end and what proves it: in doubt is complete.
+  // Claim and batch are one commit, as are an end and its proof: no intent in doubt can be missing.
   released(
     'was released, but has no trust record and no transition, and is not open',
     (item) => isOpen(item) || hasRecord(item) || item.transitions.length > 0 || isClosed(item),
@@ -186,7 +186,7 @@ function policyOf({ signedAuthorization }: Item, { policies }: Tools) {
   return policies.get(`${string(policyName)}/${string(policyVersion)}`)
 }
 
-/** A record that holds has it verified, and another rule says that the stored one is the same text. */
+/** A valid record has verified it, and another rule compares the stored text with the record's. */
 function isAuthorized(item: Item, { crypto }: Tools): boolean {
   const { key: id, transaction, signedAuthorization } = item
   if (hasRecord(item) && item.proof().kind === 'proven') return true

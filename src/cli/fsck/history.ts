@@ -6,7 +6,7 @@ import { lazyMembers, sameTime, checkOf, type SelectedRow, type Rule } from './c
 const counted = { releasedAt: 'timestamptz', authorization: ['text?', 't.execution_authorization'] } as const
 const JOIN_TRANSACTION = 'LEFT JOIN business_transactions AS t USING (business_transaction_id)'
 
-/** By its time a velocity limit counts it. */
+/** A velocity limit counts the execution by this time. */
 const releasedWhenAuthorized: Rule<SelectedRow<typeof counted>> = [
   'time differs from the execution authorization',
   ({ releasedAt, authorization }) =>

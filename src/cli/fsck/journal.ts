@@ -1,4 +1,4 @@
-// These are written once and never read by the pipeline: audit events, transitions of intents, deliveries.
+// Rows that are written once and never read by the pipeline: audit events, intent transitions, deliveries.
 import { sha256Hex } from '../../store/sha256.ts'
 import { readIntents } from '../../store/tables/execution-intents.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
@@ -73,9 +73,9 @@ export const intentTransitions = checkOf({
         confirmations: new Set(
           confirmations.get(row.businessTransactionId)?.map(({ confirmationId }) => confirmationId),
         ),
-        // Since when there were external connectors that can be asked, by capability; the first of each.
+        // The time when the first external connector that can be asked was registered, by capability.
         askable,
-        // Bodies of the audit events of who spoke first, where it took two humans.
+        // Bodies of the audit events of the first of two humans, where it took two.
         firstWords: firstWords.get(row.businessTransactionId)?.map(({ body }) => body) ?? [],
       }
     })
@@ -139,7 +139,7 @@ export const intentTransitions = checkOf({
 /** SHA-256 of no bytes: the body of a processed delivery may be emptied (docs/handbook/keeping.md). */
 const EMPTIED = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** The body's hash is computed where it lies: a delivery can be as large as any request. */
+/** The body's hash is computed in the database: a delivery can be as large as any request. */
 export const webhookEvents = checkOf({
   table: 'webhook_events',
   columns: {
@@ -147,7 +147,7 @@ export const webhookEvents = checkOf({
     bodySha256: 'text',
     computed: ['text', `encode(sha256(c.body), 'hex')`],
     isProcessed: ['boolean', 'c.processed_at IS NOT NULL'],
-    // How often somebody had it processed again.
+    // How often it was processed again on request.
     reruns: 'integer',
     audited: ['boolean', 'a.event_id IS NOT NULL'],
     // Null where there is no event.

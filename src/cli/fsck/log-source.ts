@@ -1,4 +1,4 @@
-// Where a log is read from: exported files (src/cli/log/folder.ts) or the database (stored-log.ts). What is checked is the same.
+// Sources of a log: exported files (src/cli/log/folder.ts) or the database (stored-log.ts). The checks are the same.
 import type { Tile } from '../../formats/log/tiles.ts'
 
 export interface LogSource {
@@ -6,7 +6,7 @@ export interface LogSource {
   readonly size: number
   /** The signed checkpoints that are kept, in ascending order of their sizes; the last is the newest. */
   readonly checkpoints: () => AsyncGenerator<string, void>
-  /** Asked for one after the other. @throws LogFault, or CannotCheck where it cannot be read */
+  /** Called one at a time. @throws LogFault, or CannotCheck where it cannot be read */
   readonly bundle: (n: number, width: number) => Promise<Uint8Array>
   /** As `bundle`. */
   readonly tile: (tile: Tile) => Promise<Uint8Array>

@@ -1,5 +1,5 @@
 // Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue, and its entry must be its own.
-// `countersign log audit` looks at more.
+// `countersign log audit` checks more.
 import {
   artifactTables,
   namedColumns,
@@ -24,7 +24,7 @@ export type PlacedRow = LoggedRow & { readonly place: Place | 'queued' }
 
 /** The further use of the rows of a table, beyond finding their commits. */
 export interface LoggedDetail {
-  /** SQL of what it reads of a row `c`, as text, by name. */
+  /** SQL of the values that it reads of a row `c`, as text, by name. */
   readonly columns: Readonly<Record<string, string>>
   /** SQL that joins other tables to them, by the key. */
   readonly joins: string
@@ -88,7 +88,7 @@ function loggedCheck(table: ArtifactTable, { columns, joins, examine }: LoggedDe
 
 /**
  * The positions of rows in the log. A separate query: on Citus the tables cannot be joined.
- * @returns in the order of `rows`; undefined for one whose commit is known nowhere, or has fewer entries
+ * @returns in the order of `rows`; undefined for a row whose commit is unknown, or has fewer entries
  */
 export async function findPlaces(
   sql: Sql,
@@ -112,7 +112,7 @@ export async function findPlaces(
   })
 }
 
-/** How many entries each commit has that waits. */
+/** How many entries each commit has that waits in the queue. */
 async function queuedCounts(sql: Sql, batches: readonly string[]): Promise<Map<string, number>> {
   if (batches.length === 0) return new Map()
   const { rows } = await sql.query<{ batch: string; count: number }>(

@@ -1,4 +1,4 @@
-// A passkey that logs in is what its audit event says that its human registered: nobody else can write that event.
+// A login passkey must be the one that its human registered, as the audit event says: nobody else can write such an event.
 import { registrationHash } from '../../core/callers/login-passkey.ts'
 import type { Json } from '../../formats/json/canonical.ts'
 import { isMembers, type Members } from '../../formats/json/members.ts'
@@ -39,7 +39,7 @@ export const loginPasskeys = checkOf({
 
 type Row = SelectedRow<typeof columns>
 
-/** @returns events that name one of the passkeys, and those from before events named them; one that does not verify is a finding of its table */
+/** @returns events that name one of the passkeys, and older events that name none; the check of their table reports one that does not verify */
 async function eventsOf(rows: readonly Row[], sql: Tools['sql']): Promise<Members[]> {
   const found = await sql.query<{ body: string }>({
     text: `
@@ -64,7 +64,7 @@ const names = (event: Members, { loginPasskeyId }: Row) =>
 function isRegistration(event: Members, row: Row): boolean {
   const { detail } = event
   if (!isMembers(detail)) return false
-  // Of a service before this one: it named the human and the passkey alone.
+  // An earlier release wrote it: it named the human and the passkey alone.
   if (detail['loginPasskeyId'] === undefined)
     return detail['callerId'] === row.callerId && detail['loginPasskey'] === row.name
   return names(event, row) && detail['registrationHash'] === registrationHash(row)

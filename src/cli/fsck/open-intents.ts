@@ -17,7 +17,7 @@ interface OpenIntent {
 export interface OpenIntents {
   readonly underWay: number
   readonly inDoubt: number
-  /** Those with the earliest deadlines. */
+  /** The intents with the earliest deadlines. */
   readonly listed: readonly OpenIntent[]
 }
 

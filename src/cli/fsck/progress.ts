@@ -13,7 +13,7 @@ interface ProgressLine {
 }
 
 /**
- * @param options.unit what is counted
+ * @param options.unit the unit that is counted
  * @param options.nowMs any clock that does not go back
  */
 export function openProgress(

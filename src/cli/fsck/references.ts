@@ -1,5 +1,5 @@
-// A row that is named in another table must be there. The schema has no foreign keys (every table can be distributed by its key), so
-// this is where they are; each statement answers with the rows that are broken.
+// A row that is named in another table must exist. The schema has no foreign keys (every table can be distributed by its key), so these checks
+// replace them; each statement returns the rows with a broken reference.
 import {
   DEAD_WEBHOOK_QUEUE,
   deliveriesIn,
@@ -14,7 +14,7 @@ interface Reference {
   readonly key: string
   /** SQL that finds the row it names; `c` is the row itself. */
   readonly named: string
-  /** Which rows name one; left out: all. */
+  /** Which rows name another; left out: all. */
   readonly where?: string
   readonly problem: string
 }
@@ -61,7 +61,7 @@ const REFERENCES: readonly Reference[] = [
   {
     table: 'step_up_nonces',
     key: 'c.nonce',
-    // An execution in doubt is closed under the id of its own; a first word is replaced by a later one of the same human, and its event stays.
+    // The step-up of an execution in doubt names the execution; a human's first statement may be replaced by a later one, and its event stays.
     named: `(
       SELECT FROM pending_changes AS n WHERE n.change_id = c.change_id
       UNION ALL
@@ -102,7 +102,7 @@ const REFERENCES: readonly Reference[] = [
   },
 ]
 
-/** `completed` and what comes after it in pg-boss's order of states: no job that is run again. */
+/** `completed` and the later states in pg-boss's order are left out: such a job is not run again. */
 function isOfWebhooks(job: string): string {
   const names = [WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE, DEAD_WEBHOOK_QUEUE].map((name) => `'${name}'`)
   return `${job}.name IN (${names.join(', ')}) AND ${job}.state < 'completed'`

@@ -1,4 +1,4 @@
-// `countersign fsck`: everything that is stored, derived anew from its bytes in one snapshot of the database. Its checks, in their order.
+// `countersign fsck`: derives everything that is stored anew from its bytes, in one snapshot of the database. Its checks, in their order.
 import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import { partsOf, type StoredPart } from '../../store/tables/stored-parts.ts'
@@ -24,7 +24,7 @@ import { releasedBatches } from './released-batches.ts'
 import { requireSchema, schemaFindings } from './schema.ts'
 import { openTools, type Tools } from './tools.ts'
 
-/** Another table is a file beside this one and a row here. What holds no evidence (rate_buckets) is not here. */
+/** Another table needs a file beside this one and a row here. Tables without evidence (rate_buckets) are left out. */
 export const CHECKS: readonly Check[] = [
   authority,
   pendingChanges,
@@ -51,7 +51,7 @@ export const CHECKS: readonly Check[] = [
   ...loggedChecks(),
 ]
 
-/** Findings: some megabytes of text. */
+/** How many findings are remembered: some megabytes of text. */
 const REMEMBERED_MAX = 50_000
 
 /** Two pages are in memory at once, and a row of an execution can have half a megabyte. */
@@ -65,7 +65,7 @@ export interface Summary {
   readonly unreadable: number
   /** Not errors: executions in progress, and executions in doubt. */
   readonly open: OpenIntents
-  /** Neither released nor refused: their policy was not known, or no connector stood for their action. */
+  /** Neither released nor refused: their policy was not known, or their action had no connector. */
   readonly unexecuted: number
 }
 
@@ -144,7 +144,7 @@ const NOTHING_OPEN: OpenIntents = { underWay: 0, inDoubt: 0, listed: [] }
 
 type Tally = ReturnType<typeof openTally>
 
-/** Tells findings as they come, and counts. */
+/** Reports findings as they come, and counts them. */
 function openTally(onFinding: (finding: Finding) => void) {
   const rows: Record<string, number> = {}
   let [problems, unreadable] = [0, 0]
@@ -180,7 +180,7 @@ function onceEach(): (findings: readonly Finding[]) => Finding[] {
     })
 }
 
-/** No table, no sum. */
+/** Undefined without any table. */
 function sumOf(numbers: readonly number[]): number | undefined {
   return numbers.length === 0 ? undefined : numbers.reduce((sum, one) => sum + one)
 }
@@ -262,7 +262,7 @@ async function openSnapshot(sql: Sql): Promise<void> {
     SET LOCAL idle_in_transaction_session_timeout = 0`)
 }
 
-/** A statement's rows, PAGE_ROWS at a time; the next page is on its way while one is looked at. */
+/** A statement's rows, PAGE_ROWS at a time; the next page is fetched while one is checked. */
 async function* pagesOf(text: string, sql: Sql): AsyncGenerator<readonly unknown[]> {
   await sql.query(`DECLARE fsck NO SCROLL CURSOR FOR ${text}`)
   const fetch = () => sql.query<Record<string, unknown>>(`FETCH ${PAGE_ROWS} FROM fsck`)

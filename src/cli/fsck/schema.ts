@@ -1,4 +1,4 @@
-// Whether this release knows the database's schema, and whether what the schema itself promises is still there.
+// Checks whether this release knows the database's schema, and whether the constraints and indexes of the schema are still there.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Hex } from '../../store/sha256.ts'
@@ -40,8 +40,8 @@ export async function requireSchema(sql: Sql): Promise<void> {
 }
 
 /**
- * Constraints and unique indexes that were dropped, or that an interrupted statement left invalid. The other checks rest on them: that
- * an id is used once is said by nothing else.
+ * Constraints and unique indexes that were dropped, or that an interrupted statement left invalid. The other checks rest on them:
+ * nothing else ensures that an id is used only once.
  */
 export async function schemaFindings(sql: Sql): Promise<Finding[]> {
   const { rows } = await sql.query<{ name: string }>(`

@@ -51,7 +51,7 @@ export function openStored(
   }
 }
 
-/** Reads what is asked for in ascending order, and what comes after it. */
+/** Reads the requested bundle or tile and those after it at once: the requests come in ascending order. */
 function ahead(
   read: (n: number, count: number) => Promise<Map<number, Uint8Array>>,
 ): (n: number) => Promise<Uint8Array | undefined> {
@@ -77,7 +77,7 @@ function there(place: string, bytes: Uint8Array | undefined): Uint8Array {
   return bytes
 }
 
-/** The tables name what is damaged by their rows. */
+/** Turns damage into a fault at a place of the log: the tables name damage by their rows. */
 async function sound<T>(place: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

@@ -68,7 +68,7 @@ const SUBJECTS: readonly Subject[] = [
   },
 ]
 
-/** @param events parsed, each with its key; another check reports what cannot be read */
+/** @param events parsed, each with its key; another check reports unreadable ones */
 export async function missingSubjects(
   events: readonly { readonly key: string; readonly event: Members }[],
   { sql }: Pick<Tools, 'sql'>,

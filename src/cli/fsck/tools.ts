@@ -1,4 +1,4 @@
-// The checks of fsck stand on the published keys from their folder, and on the approvers' keys and the policies of the snapshot.
+// The checks of fsck rest on the published keys from their folder, and on the approvers' keys and the policies of the snapshot.
 import { openDocuments, type Documents } from '../../core/catalogue/row.ts'
 import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
 import type { Grouping } from '../../core/policy/counting.ts'
@@ -31,9 +31,9 @@ export interface Tools {
 interface KnownPolicy {
   readonly contentHash: string
   readonly approved: boolean
-  /** It has a velocity limit without `per` and `where`: what it released is listed. */
+  /** It has a velocity limit without `per` and `where`: its released executions are listed. */
   readonly limited: boolean
-  /** Its limits with `per` or `where` have these groupings: what it released is in their groups. */
+  /** Its limits with `per` or `where` have these groupings: its released executions are in their groups. */
   readonly groupings: readonly Grouping[]
 }
 
@@ -73,7 +73,7 @@ export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>):
   }
 }
 
-/** A key that was damaged verifies nothing: the check of its own row says so. */
+/** A key that was damaged verifies nothing: the check of its own row reports it. */
 function readable(row: AuthorityRow): [string, ApproverKey][] {
   try {
     return [...approverKeys([approverOf(row)])]
@@ -95,7 +95,7 @@ function isLimited({ content }: StoredPolicyVersion): boolean {
   }
 }
 
-/** None of content that was damaged, which the check of its own row says. */
+/** No groupings for damaged content, which the check of its own row reports. */
 function groupingsOf(row: StoredPolicyVersion): Grouping[] {
   try {
     return [...(compileStored(row)?.groupings.values() ?? [])]

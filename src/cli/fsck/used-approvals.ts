@@ -1,5 +1,5 @@
-// The approvals that records hold, looked up in their table: each is the one that was delivered, and used up by this execution alone. And the
-// groups by which they count: the approver was a member when it was decided.
+// Looks up the approvals that records hold in their table: each was delivered as it is, and used up by this execution alone. Checks also the
+// groups by which they count: the approver was a member at the time of the decision.
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { list, members, string } from '../../formats/artifacts/evidence.ts'
 import { isMembers, type Members } from '../../formats/json/members.ts'
@@ -21,7 +21,7 @@ export async function usedApprovals(
   records: readonly { readonly id: string; readonly recordBody: string }[],
   { sql }: Pick<Tools, 'sql'>,
 ): Promise<Finding[]> {
-  // Most records hold none, and are not parsed once more for it.
+  // Most records hold no approvals, and need not be parsed once more.
   const used = records.filter(({ recordBody }) => recordBody.includes('"approvals":[')).flatMap(approvalsIn)
   if (used.length === 0) return []
   const { rows } = await sql.query<{ id: string; body: string; consumedBy: string | null }>({
@@ -53,7 +53,7 @@ interface Counted {
   readonly membership: StatedMembership
 }
 
-/** @returns groups and stand-ins that a record counts by, and that were not in effect then, or say something else */
+/** @returns groups and stand-ins that a record counts by, and that were not in effect then, or had other content */
 async function countedGroups(
   records: Parameters<typeof usedApprovals>[0],
   sql: Tools['sql'],

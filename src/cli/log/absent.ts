@@ -13,12 +13,12 @@ import type { absent } from './commands.ts'
 import { checkpointOpener, type CheckpointOpener } from './trust.ts'
 import { logPath } from './other-logs.ts'
 
-/** 0 the id is not among the covered entries, 1 it is there or the answer does not prove what it says, 2 it could not be checked. */
+/** 0 the id is not among the covered entries, 1 it is there or the answer does not prove its own statement, 2 it could not be checked. */
 type Code = 0 | 1 | 2
 
 /**
- * Prints what is proven.
- * @returns of several logs 1 before 2 before 0: an id that is in one of them is there, and absent is what is absent from all
+ * Prints the proven result.
+ * @returns for several logs 1 before 2 before 0: an id in one log is there, and only an id that no log has is absent
  */
 export async function absentCommand({
   log: trust,
@@ -35,7 +35,7 @@ export async function absentCommand({
   const asked = { ...request, id: request.kind === 'approval' ? id : id.toLowerCase(), policy }
   const newest = await askLog(asked, number)
   const codes = [newest.code]
-  // Each log has its own ids: what is absent from the newest may have happened before it was opened.
+  // Each log has its own ids: an id that the newest log lacks may be in an earlier one.
   const newestNumber =
     number === undefined && newest.origin !== undefined ? (readOrigin(newest.origin)?.number ?? 1) : 1
   for (let older = newestNumber - 1; older >= 1; older--) codes.push((await askLog(asked, older)).code)
@@ -51,7 +51,7 @@ interface Asked extends ServiceAt {
 
 /**
  * @param number undefined: the newest log
- * @returns origin of the log, where its answer holds
+ * @returns origin of the log, where its answer is valid
  */
 async function askLog(
   { kind, id, policy, ...service }: Asked,

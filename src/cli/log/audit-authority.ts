@@ -1,4 +1,4 @@
-// An audit of the log knows where the changes stand that put authority into effect or revoked it. Authority whose change is not in
+// Finds for an audit the log entries of the changes that put authority into effect or revoked it. Authority whose change is not in
 // the log took effect behind its back.
 import type { ChangeKindName } from '../../formats/schemas/governance.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
@@ -24,7 +24,7 @@ interface AuthorityRow {
   readonly target: string
   readonly hash: string
   readonly act: 'began' | 'ended'
-  /** Nothing of the same target stated the same before. */
+  /** No earlier row of the same target stated the same. */
   readonly isFirst: boolean
   /** Null where there is no such change, or where it was not logged. */
   readonly logBatch: string | null
@@ -36,7 +36,7 @@ function nameOf({ kind, key, target, hash, act, isFirst }: AuthorityRow): string
   if (act === 'ended') return kind === 'approver' ? `revoked ${target}` : undefined
   if (kind === 'policy' || kind === 'approver') return `${kind} ${target}`
   if (kind === 'external-connector') return `connector ${key}`
-  // Rules may come back: those of their first approval count, and of what `genesis` approved there is no change.
+  // Rules may come back: their first approval counts, and rules that `genesis` approved have no change.
   return kind === 'webhook-rules' && isFirst ? `rules ${target}/${hash}` : undefined
 }
 
@@ -45,7 +45,7 @@ function actOf({ kind, act }: AuthorityRow): string {
   return kind === 'policy' ? 'was retired' : 'was revoked'
 }
 
-/** @returns the places of changes by what they did, and authority whose change is nowhere */
+/** @returns the places of changes by their effects, and authority without a change */
 export async function readAuthority(
   sql: Sql,
 ): Promise<{ readonly places: ReadonlyMap<string, Place>; readonly unlogged: readonly Finding[] }> {

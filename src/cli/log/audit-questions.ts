@@ -17,7 +17,7 @@ export interface AuditedLogs extends Pick<Tools, 'logs' | 'readEntry'> {
   /** Milliseconds since 1970, of the snapshot. */
   readonly nowMs: number
   /**
-   * The changes that policies, webhook rules, approvers' keys and connectors came into effect by, and that revoked keys:
+   * The changes that put policies, webhook rules, approvers' keys and connectors into effect, and that revoked keys:
    * `policy <name>/<version>`, `rules <provider>/<hash>`, `approver <id>:<key id>`, `connector <version>`, `revoked <id>:<key id>`.
    */
   readonly authority: ReadonlyMap<string, Place>
@@ -74,7 +74,7 @@ const provider_confirmations: Question = {
     ),
 }
 
-/** @param hasConnectors the connector of each is read only where one was ever registered: a record has some 9 KB */
+/** @param hasConnectors whether a connector was ever registered: only then is that of each receipt read, from a record of some 9 KB */
 const receipts = (hasConnectors: boolean): Question => ({
   columns: {
     intentBatch: 'coalesce(t.log_batch, b.log_batch)::text',
@@ -132,7 +132,7 @@ const approvals: Question = {
   },
 }
 
-/** Undefined where the transaction cannot be read: another rule says so. */
+/** Undefined where the transaction cannot be read: another rule reports it. */
 function policyIn(transaction = ''): string | undefined {
   try {
     const { policy } = JSON.parse(transaction) as { policy: { name: string; version: string } }
@@ -142,7 +142,7 @@ function policyIn(transaction = ''): string | undefined {
   }
 }
 
-/** Undefined where the confirmation cannot be read: another rule says so. */
+/** Undefined where the confirmation cannot be read: another rule reports it. */
 function rulesIn(confirmation = ''): string | undefined {
   try {
     const { provider, rulesHash } = JSON.parse(confirmation) as { provider: string; rulesHash: string }
@@ -183,7 +183,7 @@ async function readIntentPositions(sql: Sql, ids: readonly string[]): Promise<Ma
   return new Map(rows.filter(({ logBatch }) => logBatch !== null).map((row) => [row.id, row]))
 }
 
-/** The entry has the hash that a receipt states of itself, so that must be the one of its content. */
+/** The entry has the hash that a receipt states for itself, so this must be the hash of its content. */
 function receiptProblems(body: string, place: Place | 'queued', audited: AuditedLogs): string[] {
   const receipt = JSON.parse(body) as Members
   const { signature: _, signatures: __, receiptHash, ...hashed } = receipt
@@ -194,7 +194,7 @@ function receiptProblems(body: string, place: Place | 'queued', audited: Audited
   ]
 }
 
-/** A promise is broken where a checkpoint that was signed later does not cover the entry. Of checkpoints that are not kept nothing is said. */
+/** A promise is broken where a checkpoint that was signed later does not cover the entry. Checkpoints that are not kept are not considered. */
 function brokenPromise(
   { transparency: promised }: Members,
   place: Place | 'queued',
@@ -207,7 +207,7 @@ function brokenPromise(
   const byMs = Date.parse(by)
   if (place === 'queued') return byMs < nowMs ? [`${promise} waits in the queue`] : []
   const origin = logs.get(place.log)?.origin
-  // Entries that a log took and never signed, and those promised while it was frozen, are in one that follows it: that may still be in time.
+  // Entries that a log took and never signed, and those promised while it was frozen, are in a later log, which may still be in time.
   const isBefore = () => [...logs].some(([number, one]) => one.origin === log && number < place.log)
   if (origin !== log && !isBefore()) return [`${promise} is in ${origin}`]
   const coverage = coverages.get(place.log)

@@ -1,5 +1,5 @@
-// An audit of the log checks each stored artifact: that its entry is its own, that it is counted and found where the log says, and what
-// audit-questions.ts asks of its table.
+// The check of each stored artifact in an audit of the log: its entry is its own, it is counted and found where the log says, and it
+// passes the questions of audit-questions.ts.
 import { isLateKind, streamNames, streamTag, type LogEntry } from '../../formats/log/entry.ts'
 import { sha256 } from '../../store/sha256.ts'
 import type { Artifact, ArtifactTable } from '../../store/tables/artifacts.ts'
@@ -46,7 +46,7 @@ async function problemsOf(
 ): Promise<readonly string[]> {
   const { columns, place } = row
   try {
-    // Also of what waits in the queue it must be readable.
+    // An artifact that still waits in the queue must be readable too.
     artifactOf(table, columns)
     const own = question?.own?.(row, audited) ?? []
     if (place === 'queued') return own
@@ -110,7 +110,7 @@ function miscounted(
   })
 }
 
-/** Finds disorder. An artifact that was logged late shows nothing of when it was made. */
+/** Finds entries in the wrong order. An artifact that was logged late does not show when it was made. */
 async function disordered(
   ordered: readonly Ordered[],
   place: Place,

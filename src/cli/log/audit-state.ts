@@ -1,4 +1,5 @@
-// An audit checks the rows that the log works with, beside its entries: runs of ids, streams, the queue, and whether it goes on at all.
+// An audit checks the rows that the log works with, beside its entries: runs of ids, streams, the queue, and whether the log continues
+// at all.
 import { DamagedLog } from '../../formats/log/damaged.ts'
 import { readQueued } from '../../store/tables/log-queue.ts'
 import type { OpenedLog } from '../../store/tables/log-state.ts'
@@ -28,7 +29,7 @@ export async function runProblems(
   return problems.map((sentence) => sentence.replace(/\.$/, ''))
 }
 
-/** Whether the numbers that the next entries get continue those that are signed. */
+/** Finds streams whose next numbers do not continue the signed ones. */
 export async function streamProblems(
   { tools: { sql }, ask }: Run,
   { log, origin }: OpenedLog,
@@ -58,7 +59,7 @@ export const queueCheck: Check = {
   },
 }
 
-/** @param newest an older one that was frozen is followed by another */
+/** @param newest the newest log: an older one that was frozen is followed by another */
 export function frozen(newest: OpenedLog | undefined): Finding[] {
   if (newest === undefined || newest.frozen === null) return []
   return [{ table: 'log', key: newest.origin, problem: `is frozen, and signs nothing: ${newest.frozen}` }]

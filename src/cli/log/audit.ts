@@ -1,4 +1,5 @@
-// countersign log audit: the logs of a database from their bytes, and every stored artifact against its entry, in one snapshot.
+// countersign log audit: checks the logs of a database from their bytes, and every stored artifact against its entry, in one
+// snapshot.
 import { DamagedLog } from '../../formats/log/damaged.ts'
 import { errorText } from '../../formats/text/error-text.ts'
 import { signingKeyDir } from '../../core/config/folders.ts'
@@ -31,7 +32,7 @@ import { readSaved, savedProblems, type SavedCheckpoint } from './saved.ts'
 import { LogFault } from '../fsck/log-source.ts'
 import { openStored, type ReadEntry } from '../fsck/stored-log.ts'
 
-/** More would say no more. */
+/** A longer list would tell no more. */
 const UNACCOUNTED_MAX = 1_000
 
 export interface AuditedLog extends CheckedLog {
@@ -40,7 +41,7 @@ export interface AuditedLog extends CheckedLog {
 }
 
 export interface Audited {
-  /** The logs that hold, from the first. */
+  /** The logs that are valid, from the first. */
   readonly logs: readonly AuditedLog[]
   readonly problems: number
   /** As of `countersign fsck`. */
@@ -48,7 +49,7 @@ export interface Audited {
 }
 
 /**
- * Checks the logs of a database and what is stored of them.
+ * Checks the logs of a database and the artifacts that are stored for them.
  * @param request.sql one connection, in no transaction
  * @param request.open given the origins of the logs: reads a checkpoint and checks who signed it
  * @param request.saved checkpoints that the logs must begin with
@@ -200,13 +201,13 @@ function requirePrevious({ kind, hash }: LogEntry, previous: string | null): voi
   throw new LogFault('entry 0', 'it is not the statement about the log before that is stored')
 }
 
-/** How much of the log before stayed as it was signed. */
+/** The size up to which the log before stayed as it was signed. */
 function signedSizeIn(previous: string | null): number {
-  // Where it is no statement, its own log says that it is not the one that was logged.
+  // If it is no statement, the check of its own log reports that it is not the logged one.
   return parsePrevious(previous)?.previous.signedSize ?? Infinity
 }
 
-/** Entries that nothing stored is behind. */
+/** Entries without anything stored for them. */
 async function unaccounted(
   coverage: Coverage | undefined,
   {
@@ -229,7 +230,7 @@ async function unaccounted(
   return findings
 }
 
-/** Hashes of proposals that were resolved since. Humans make them one by one. */
+/** Hashes of proposals that were resolved since. They are few, because humans make them one by one. */
 async function readProposals(sql: Sql): Promise<ReadonlySet<string>> {
   const { rows } = await sql.query<{ body: string }>(
     'SELECT body FROM pending_changes WHERE resolved_body IS NOT NULL',
@@ -243,10 +244,10 @@ async function readNow(sql: Sql): Promise<number> {
 }
 
 /**
- * The command: prints what `audit` finds in the database that `countersign fsck` would check.
+ * The command: prints the findings of `audit` in the database that `countersign fsck` would check.
  * @param options.trust path of a saved log description or of a C2SP tlog-policy; undefined: the log's public keys in SIGNING_KEY_DIR
- * @param options.checkpoints files with signed checkpoints of the log; that in DATA_DIR is looked at anyway
- * @returns the exit code: 0 all of it holds, 1 something is wrong, 2 not everything could be checked
+ * @param options.checkpoints files with signed checkpoints of the log; the one in DATA_DIR is checked anyway
+ * @returns the exit code: 0 everything is valid, 1 something is wrong, 2 not everything could be checked
  */
 export function auditCommand(
   env: Env,
@@ -254,7 +255,7 @@ export function auditCommand(
 ): Promise<0 | 1 | 2> {
   return checkDatabase(env, { json }, async (database) => {
     const open = trust === undefined ? openedByKeys(signingKeyDir(env)) : () => checkpointOpener(trust)
-    // Read before the database is: a service that runs may sign the next one meanwhile.
+    // Read before the database: a running service may sign the next checkpoint meanwhile.
     const audited = await audit({ ...database, open, saved: readSaved(env, checkpoints) })
     const { logs, problems, unreadable } = audited
     return {

@@ -1,4 +1,4 @@
-// countersign log backfill: logs what a database has from before its log. Beside running services; each entry is of kind `late-…`, since the
+// countersign log backfill: logs the stored artifacts that no log has, beside running services. Each entry is of kind `late-…`, since the
 // log can only say that the artifact was there when it was logged.
 import { printable } from '../../formats/text/printable.ts'
 import { readLogStatus } from '../../store/tables/log-state.ts'

@@ -1,5 +1,5 @@
-// The whole log, derived anew from the bytes of its entries: the tree, the numbers of the streams and their heads. What it remembers grows
-// with the streams, not with the entries.
+// Derives the whole log anew from the bytes of its entries: the tree, the numbers of the streams and their heads. Its memory grows with
+// the streams, not with the entries.
 import { errorText } from '../../formats/text/error-text.ts'
 import type { OpenedCheckpoint } from '../../formats/log/checkpoint.ts'
 import { parseEntry, type LogEntry } from '../../formats/log/entry.ts'
@@ -18,8 +18,8 @@ export interface CheckedLog {
 
 /**
  * Checks everything that the log itself shows.
- * @param options.open reads a checkpoint and checks who signed it; it throws where it does not hold
- * @param options.onEntry called for each entry that holds, in their order
+ * @param options.open reads a checkpoint and checks who signed it; it throws where the checkpoint is invalid
+ * @param options.onEntry called for each valid entry, in their order
  * @throws LogFault with the first place that is wrong, and what the source throws
  */
 export async function checkLog({

@@ -16,13 +16,13 @@ const AT_ONCE = 64
 
 /**
  * Checks every run that a log states before its checkpoint. The leaves of the largest ones are sorted, and each of their entries has one
- * leaf, but for those of the log's own. From these leaves every run is derived again, those that were merged included: the entry of each
- * must state exactly that. Of the ids themselves it knows nothing: for them there is `idsNotInRuns`.
+ * leaf, except the log's own entries. From these leaves every run is derived again, merged ones too: the entry of each must state
+ * exactly that run. It does not check the ids themselves, as `idsNotInRuns` does.
  *
  * @param sql a snapshot: runs are merged meanwhile
  * @param size of the checkpoint
- * @param account called with the index of each entry that a stored run stands behind
- * @yields a sentence for each thing that is wrong
+ * @param account called with the index of each entry for which a run is stored
+ * @yields a sentence for each problem
  */
 export async function* checkRuns(
   sql: Sql,
@@ -73,7 +73,7 @@ function groupsOf(runs: readonly StatedRunRow[]): Group[] {
 /**
  * Derives runs again from the leaves of the first one.
  *
- * @returns what the entry of each must state
+ * @returns the text that the entry of each must state
  * @throws DamagedLog where the leaves are not those of its entries
  */
 async function derive(sql: Sql, runs: Group): Promise<Map<StatedRunRow, string>> {
@@ -170,7 +170,7 @@ async function* entriesOf(
     for (const entry of decodeBundle(bundle.entries))
       yield { index: next++, entry: Buffer.from(entry).toString('latin1') }
   }
-  // Whatever is in no full bundle.
+  // Entries that are in no full bundle.
   for (; next < (n + AT_ONCE) * TILE_WIDTH; next++) {
     const entry = await readEntry(sql, { log, index: next })
     if (entry === undefined) return

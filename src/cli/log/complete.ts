@@ -28,8 +28,8 @@ const ANSWER_MAX_BYTES = 1024 * 1024
 type CompleteRequest = Given<typeof complete>
 
 /**
- * Prints each entry when it is proven, and then what all of them prove.
- * @returns the exit code: 0 the list is complete, 1 what the service answers does not prove it, 2 it could not be checked
+ * Prints each entry when it is proven, and then the result that all of them prove.
+ * @returns the exit code: 0 the list is complete, 1 the service's answers do not prove it, 2 it could not be checked
  */
 export async function completeCommand(request: CompleteRequest): Promise<0 | 1 | 2> {
   const progress = openProgress(process.stderr, { unit: 'entries' })
@@ -84,7 +84,7 @@ async function proveList(
   }
 }
 
-/** An answer holds as many entries as it likes: what it says that it has must be there. */
+/** An answer may hold any number of entries, but must hold those that it says it has. */
 function verifyPage(
   body: Buffer,
   { stream, from, open }: { stream: NamedStream; from: number; open: (note: string) => OpenedCheckpoint },
@@ -134,12 +134,12 @@ async function hashesOf(service: ServiceAt, path: string): Promise<Uint8Array[]>
   })
 }
 
-/** Runs a check of what the service answered. */
+/** Runs a check of the service's answer. */
 function proven<T>(check: () => T): T {
   try {
     return check()
   } catch (error) {
-    // It depends on what the reader has not given.
+    // The result depends on a key that the reader has not given.
     if (error instanceof LogKeyNotGiven) throw new CannotCheck(`${error.message}.`)
     throw new NotProven(errorText(error), { cause: error })
   }

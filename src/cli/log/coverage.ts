@@ -7,10 +7,10 @@ const DERIVED: ReadonlySet<string> = new Set(['heads', 'previous'])
 export class Coverage {
   /** How many entries there are, under the newest checkpoint. */
   readonly size: number
-  /** Something must be stored for each of so many, from the first. */
+  /** How many entries, from the first, must have something stored for them. */
   private readonly artifacts: number
   private readonly bits: Uint8Array
-  /** Those that a row stands behind. */
+  /** The entries for which a row is stored. */
   private readonly claimed: Uint8Array
   private readonly sizes: number[] = []
   private readonly timesMs: number[] = []
@@ -40,7 +40,7 @@ export class Coverage {
     if (index < this.size) this.bits[index >> 3]! |= 1 << (index & 7)
   }
 
-  /** In ascending order of their sizes. */
+  /** Call it in ascending order of their sizes. */
   addCheckpoint({
     size,
     signedBy,

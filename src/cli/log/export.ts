@@ -34,7 +34,7 @@ const CHECKPOINT_MAX_BYTES = 1024 * 1024
 const DESCRIPTION_MAX_BYTES = 1024 * 1024
 
 /**
- * Prints what was exported, or one sentence: what the service answered, or why the folder cannot be used.
+ * Prints a summary of the export, or one sentence: the service's answer, or why the folder cannot be used.
  * @returns the exit code: 0 the folder is the newest checkpoint, 1 the service contradicts the folder, 2 it could not be exported
  */
 export async function exportCommand(request: Given<typeof spec>): Promise<0 | 1 | 2> {
@@ -72,7 +72,7 @@ interface Exported {
 
 /**
  * Brings a folder to the newest checkpoint. The checkpoint is written when everything under it is there, so that a folder whose export was
- * interrupted is still the copy that it was. Verified is only that the log continues what the folder holds, because two signed checkpoints of
+ * interrupted is still the copy that it was. The only check is that the log continues the folder's copy, because two signed checkpoints of
  * different histories are evidence that must not be overwritten; everything else is for `countersign log fsck`.
  * @throws Contradiction where the folder holds more of the log, or another history
  * @throws Error where the service answers otherwise than it must, and where the folder holds another log or no checkpoint
@@ -184,7 +184,7 @@ async function requireContinued(
 interface LogFile {
   readonly level: number | 'entries'
   readonly width: number
-  /** In the folder, and at the service after the path of the log. */
+  /** The path in the folder, and at the service after the path of the log. */
   readonly path: string
 }
 
@@ -220,7 +220,7 @@ async function fetchFile(
   const maxBytes = level === 'entries' ? BUNDLE_MAX_BYTES : width * HASH_BYTES
   const { body } = await get(service, `${prefix}/${path}`, { maxBytes })
   const found = level === 'entries' ? decodeBundle(body).length : body.length / HASH_BYTES
-  // It would be kept by every later export.
+  // Every later export would keep a wrong file.
   if (found === width) return body
   throw new Error(
     `${prefix}/${path}: the service answers with ${found} hashes or entries in place of ${width}`,
@@ -246,7 +246,7 @@ async function writeFile(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Removes what the checkpoint before needed and this one does not: tiles and bundles that were not full. */
+/** Removes the files that only the checkpoint before needed: tiles and bundles that were not full. */
 async function removePartial(folder: string, before: number, size: number): Promise<void> {
   for (const level of levelsOf(before)) {
     const atLevel = level === 'entries' ? 0 : level

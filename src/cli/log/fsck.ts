@@ -16,7 +16,7 @@ import { LogFault } from '../fsck/log-source.ts'
 import { checkpointOpener } from './trust.ts'
 
 /**
- * Prints what it finds.
+ * Prints its findings.
  * @returns the exit code: 0 all of it holds, 1 something is wrong, 2 not everything could be checked
  */
 export async function fsckCommand({

@@ -8,10 +8,10 @@ import { isMembers } from '../../formats/json/members.ts'
 import { parseEvidence } from '../../formats/verifier/parse.ts'
 import { CannotCheck } from '../cannot-check.ts'
 
-/** The sentence stands after such lines where nothing is wrong. */
+/** The sentence after such lines, where nothing else is wrong. */
 export const NOTHING_ELSE = 'No problems except those disclosed above.'
 
-/** A line each. */
+/** The lines about a log that ended. */
 export function describedGap({ previous, checkpoint, contradiction, entriesLost }: PreviousLog): string[] {
   const { origin, size, signedSize, frozen } = previous
   return [
@@ -27,13 +27,13 @@ export function describedGap({ previous, checkpoint, contradiction, entriesLost 
   ]
 }
 
-/** Its origin and size. */
+/** The origin and size of a checkpoint. */
 const named = (note: string): string => note.split('\n').slice(0, 2).join(' with ')
 
 /**
  * Reads the first entry of a copied log: its statement about the log before it.
  * @param hash of the entry: the statement is in the description that the copy has beside it, `log.json`
- * @throws CannotCheck where it is not there
+ * @throws CannotCheck where the statement is missing
  */
 export function gapOfCopy(folder: string, hash: string): string[] {
   return describedGap(previousOfCopy(folder, hash))

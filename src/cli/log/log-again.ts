@@ -1,5 +1,5 @@
-// Queues for the log what is stored and not in it, oldest first, a few rows at a time: each time one transaction that ends before anybody has to
-// wait for it. Whatever is interrupted goes on with the next run, because what is queued is not found again.
+// Queues stored artifacts that are not in the log, oldest first, a few rows at a time: each transaction ends before anybody has to wait for it.
+// The next run continues an interrupted one, because queued artifacts are not found again.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { errorText } from '../../formats/text/error-text.ts'
@@ -17,9 +17,9 @@ import {
 
 /** A row of an execution can have half a megabyte. */
 const ROWS_AT_ONCE = 100
-/** The rows that services write meanwhile come after those in the queue, and are promised within a minute: the sequencer takes so many at once. */
+/** Rows that services write meanwhile wait behind those in the queue, and are promised within a minute: the sequencer takes this many at once. */
 const QUEUED_MAX = 100
-/** No service takes anything out of the queue: longer than the longest tick of one that does. */
+/** After this time no service takes anything out of the queue: it is longer than the longest tick of one that does. */
 const PATIENCE_MS = 60_000
 /** Rows that somebody has locked are left for another pass. */
 const PASSES_MAX = 3
@@ -27,7 +27,7 @@ const PASSES_MAX = 3
 export interface LoggedAgain {
   /** Entries that were queued, by the kind of their artifact. */
   readonly entries: ReadonlyMap<LoggedKind, number>
-  /** Rows that are in use by somebody else. */
+  /** Rows that somebody else uses. */
   readonly busy: number
 }
 
@@ -37,7 +37,7 @@ interface Found extends ArtifactKey {
 
 /**
  * @param options.paced waits for the sequencer, so that the queue stays short
- * @param options.onUnreadable told of a row that cannot be logged, in a sentence
+ * @param options.onUnreadable gets a sentence about each row that cannot be logged
  * @throws Error where another such command runs, and where the queue is not taken for a minute
  */
 export async function logAgain(
@@ -68,7 +68,7 @@ export async function logAgain(
       if (busy === 0 || pass === PASSES_MAX) return { entries, busy }
     }
   } finally {
-    // With its cursors and its lock.
+    // Closes the connection, with its cursors and its lock.
     client.release(true)
   }
 }
@@ -85,7 +85,7 @@ async function claim(client: PoolClient): Promise<void> {
     throw new Error('Another `countersign log backfill` or `log reopen` runs on this database.')
 }
 
-/** Keys of all tables in the order of time. Cursors WITH HOLD keep what they found without keeping a snapshot open. */
+/** Keys of all tables in the order of time. Cursors WITH HOLD keep their rows without keeping a snapshot open. */
 async function* oldestFirst(client: PoolClient, which: Unlogged): AsyncGenerator<Found[]> {
   await client.query('SET statement_timeout = 0')
   const heads: Head[] = []
@@ -107,7 +107,7 @@ interface Head {
   readonly next: () => Promise<Found[]>
 }
 
-/** Takes the oldest, so many from each table as belong between those of the others. */
+/** Takes the oldest rows of all tables together, in the order of time. */
 async function take(heads: readonly Head[]): Promise<Found[]> {
   const some: Found[] = []
   while (some.length < ROWS_AT_ONCE) {

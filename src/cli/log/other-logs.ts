@@ -9,7 +9,7 @@ export function logPath(number: number | undefined): string {
 /**
  * @param origin `<name>/log/<number>`
  * @param asked the `--number` that was given; undefined: the newest log
- * @returns for the end of a sentence, with the options that ask them; undefined where there are none
+ * @returns the end of a sentence, with the options that ask the other logs; undefined where there are none
  */
 export function otherLogs(origin: string, asked: number | undefined): string | undefined {
   const number = readOrigin(origin)?.number ?? 1

@@ -21,7 +21,7 @@ const WAIT_SECONDS = 10
 type ProofRequest = Given<typeof spec>
 
 /**
- * Prints what the proof shows.
+ * Prints the result of the proof.
  * @returns the exit code: 0 it holds, 1 it does not, 2 there is none to check, or it cannot be kept
  */
 export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {

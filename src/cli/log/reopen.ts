@@ -34,8 +34,8 @@ interface SignedCheckpoint extends Checkpoint {
 }
 
 /**
- * Opens the next log, and queues for it what the frozen one had taken and never signed.
- * The checkpoint in DATA_DIR is looked at beside those that are given.
+ * Opens the next log, and queues for it the entries that the frozen one had taken and never signed.
+ * The checkpoint in DATA_DIR is used beside those that are given.
  * @returns the exit code: 1 where something could not be logged again
  * @throws Error where the newest log is not frozen, and where a file is no checkpoint of it
  */
@@ -47,7 +47,7 @@ export async function reopen(env: Env, { checkpoint: checkpoints = [] }: Given<t
     let unreadable = 0
     const logged = await logAgain(pool, {
       which: 'lost',
-      // No service may be running that empties the queue.
+      // Perhaps no service is running that empties the queue.
       paced: false,
       onUnreadable(sentence) {
         unreadable++
@@ -69,7 +69,7 @@ interface Known {
   readonly kept: string
 }
 
-/** In one transaction. @returns what the new log begins with */
+/** Runs in one transaction. @returns the statement that the new log begins with */
 function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<PreviousLog> {
   return inTransaction(pool, async (sql) => {
     const last = await lockNewestLog(sql)
@@ -118,7 +118,7 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
   })
 }
 
-/** Those of files. One of another log in DATA_DIR is left alone: it is of another database. */
+/** The checkpoints in files. One of another log in DATA_DIR is left alone: it belongs to another database. */
 function keptElsewhere({
   checkpoints,
   kept,
@@ -150,7 +150,7 @@ async function newestStored(
       const signed = readSigned(row.note, { from: 'the database', ...signers })
       if (signed.log === log && signed.size === row.size) return signed
     } catch {
-      // The statement names an older one then.
+      // It is damaged: the statement then names an older one.
     }
     before = row.size
   }
@@ -179,13 +179,13 @@ function rootAsStored({ size, peaks }: NewestLog): string | null {
   return Buffer.from(rootOf({ size, peaks: splitHashes(peaks) }, sha256)).toString('base64')
 }
 
-/** Whether the stored tree does not begin with that of the checkpoint. One that is larger may be its continuation. */
+/** Whether the stored tree does not begin with that of the checkpoint. A larger checkpoint may be its continuation. */
 async function contradicts(sql: Sql, known: SignedCheckpoint, { log, size }: NewestLog): Promise<boolean> {
   if (known.log !== log || known.size > size) return false
   try {
     return !(await beginsWith({ size, readTiles: tileReader(sql, log) }, known, sha256))
   } catch (error) {
-    // A statement that failed has failed the transaction; what is missing or cannot be read is not that tree any more.
+    // A statement that failed has failed the transaction; missing or unreadable parts mean that the tree is another one now.
     if (error instanceof DatabaseError) throw error
     return true
   }

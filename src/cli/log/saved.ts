@@ -1,4 +1,5 @@
-// Signed checkpoints that somebody saved outside of the database: only these show that it went back as a whole, or has another history.
+// Signed checkpoints that somebody saved outside the database: only these show that the whole database went back, or has another
+// history.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorText } from '../../formats/text/error-text.ts'
@@ -44,7 +45,7 @@ export function readSaved(env: Env, files: readonly string[]): SavedCheckpoint[]
 /**
  * Compares a copy of a log, already checked in itself, with a saved checkpoint.
  * @throws LogFault where the copy does not begin with the entries of that checkpoint
- * @throws CannotCheck where the file is no checkpoint of this log, or those who are trusted have not signed it, and LogKeyNotGiven
+ * @throws CannotCheck where the file is no checkpoint of this log, or the trusted signers have not signed it, and LogKeyNotGiven
  */
 export async function compareSaved(
   source: LogSource,
@@ -73,7 +74,7 @@ function parsed(from: string, given?: string): Omit<SavedCheckpoint, 'mustBeOurs
 /**
  * Compares the logs of the database with a saved checkpoint.
  * @returns what is wrong; nothing where the statement of a reopened log discloses it
- * @throws CannotCheck where it is of another service, or those who are trusted have not signed it, and LogKeyNotGiven
+ * @throws CannotCheck where it is of another service, or the trusted signers have not signed it, and LogKeyNotGiven
  */
 export async function savedProblems(
   sql: Sql,

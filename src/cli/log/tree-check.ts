@@ -1,4 +1,4 @@
-// The tree of a log, computed from its entries and held against its tiles and checkpoints.
+// The tree of a log, computed from its entries and compared with its tiles and checkpoints.
 import type { Checkpoint } from '../../formats/log/checkpoint.ts'
 import { appendLeaves, EMPTY, rootOf, type Frontier } from '../../formats/log/frontier.ts'
 import { HASH_BYTES, TILE_WIDTH, tilePath, widthOf, type Tile } from '../../formats/log/tiles.ts'

@@ -1,4 +1,4 @@
-// Whom a reader of the log trusts to sign its checkpoints.
+// The signers that a reader of the log trusts for its checkpoints.
 import { readFileSync } from 'node:fs'
 import { errorText } from '../../formats/text/error-text.ts'
 import type { OpenedCheckpoint } from '../../formats/log/checkpoint.ts'
@@ -7,8 +7,8 @@ import { openTrusted, readLogTrust } from '../../formats/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 
 /**
- * Reads a checkpoint, and throws where those who are trusted have not signed it.
- * @param options.quorum false: witnesses need not have cosigned it, as one from before there were any
+ * Reads a checkpoint, and throws where the trusted signers have not signed it.
+ * @param options.quorum false: witnesses need not have cosigned it, as one from before the first witness
  */
 export type CheckpointOpener = (note: string, options?: { readonly quorum?: boolean }) => OpenedCheckpoint
 

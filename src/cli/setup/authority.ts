@@ -1,4 +1,5 @@
-// The changes of a trial's setup, made as any: one human proposes, another one signs exactly that and approves it (decisions §7).
+// The changes of a trial's setup, made like all others: one human proposes, another one signs exactly that change and approves it
+// (decisions §7).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changePaths } from '../../formats/change-paths.ts'
@@ -36,7 +37,7 @@ interface TwoHumans {
   readonly checker: Governor
 }
 
-/** @throws Error where somebody's signature counts already: then this is no trial that begins */
+/** @throws Error where somebody's signature counts already: then this is no new trial */
 export async function requireNobody(url: string, human: Person): Promise<void> {
   const answer = await get({ url, key: human.rawKey }, '/approvers')
   const { approvers } = jsonOf(answer) as { approvers: { approverId: string }[] }
@@ -46,7 +47,7 @@ export async function requireNobody(url: string, human: Person): Promise<void> {
     )
 }
 
-/** What to do where the humans of a trial cannot be used any more. */
+/** The way out where the humans of a trial cannot be used any more. */
 export const BEGIN_ANEW =
   'To begin anew, set DATA_DIR to another folder (or --own-database: DATABASE_URL to an empty database), for this command and for the start.'
 
@@ -56,8 +57,8 @@ interface Connector {
 }
 
 /**
- * @returns those that are not registered yet; an attempt before may have registered some
- * @throws Error where an action goes elsewhere: what governance has decided is not replaced by a trial
+ * @returns the connectors that are not registered yet; an earlier attempt may have registered some
+ * @throws Error where an action has another connector: a trial does not replace a decision of governance
  */
 export async function missingConnectors(
   url: string,
@@ -89,7 +90,7 @@ export function registerConnector(url: string, given: TwoHumans & Connector): Pr
   return decide(url, '/external-connectors/changes', given, { action: 'register', endpointUrl, ...what })
 }
 
-/** Has one human propose a change, and the other one sign and approve exactly that. */
+/** Has one human propose a change, and the other one sign and approve exactly that change. */
 export async function decide(
   url: string,
   path: string,

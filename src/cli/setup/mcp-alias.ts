@@ -1,7 +1,7 @@
 // The name of a gateway of a trial, where none was given.
 import { basename } from 'node:path'
 
-/** Words that start a program and are none, and names of files that say nothing of theirs. */
+/** Words that only start a program, and names of files that say nothing about it. */
 const STARTERS =
   /^(?:npx|npm|pnpm|yarn|bunx?|deno|node|uvx?|pipx|python[\d.]*|docker|podman|sudo|env|exec|run|dlx|x|tool)$/
 const ANY_SERVER = /^(?:index|main|cli|server|dist|build|src|lib|bin)$/

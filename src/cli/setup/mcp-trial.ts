@@ -1,4 +1,5 @@
-// What two humans approve before a gateway works, decided by the humans of a trial: the pinned policy, the connector and the agent's key.
+// The changes that two humans approve before a gateway works, decided by the humans of a trial: the pinned policy, the connector and the
+// agent's key.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceWholeFile } from '../../core/files/whole-file.ts'
@@ -17,10 +18,10 @@ const REASON = 'A trial of the MCP gateway.'
 const TIMEOUT_MS = 30_000
 
 /**
- * Proposes and approves what is not in effect yet; a second start changes nothing.
+ * Proposes and approves the changes that are not in effect yet; a second start changes nothing.
  * @param given.humans folder with the profiles of Alice and Bob that `setup humans` has left
  * @param given.agentFile where the agent's profile is written
- * @throws Error that names the profile that is missing, or what the service answered
+ * @throws Error that names the profile that is missing, or has the service's answer
  */
 export async function approveTrial(given: {
   readonly gateway: GatewayFile
@@ -40,7 +41,7 @@ export async function approveTrial(given: {
   const policy = await get(asAlice, `/policies/${name}/${version}`, { accept: [404] })
   if (policy.status === 404) {
     const proposedContent = policyIn(policyFileOf(gateway.folder, lock))
-    // Without this, calls could still name a version of before, and with it the tools as they were.
+    // Otherwise calls could still name an earlier version, and with it the tools as they were.
     const inEffect = await get(asAlice, `/policies/in-effect?capability=${capability}&pageSize=100`)
     const { policies } = jsonOf(inEffect) as {
       policies: readonly { name: string; version: string }[]
@@ -81,7 +82,7 @@ export async function approveTrial(given: {
     allowedCapabilities: [capability],
     reason: `${REASON} The key ${keyIdOf(keyHash)} is the agent's.`,
   })
-  // Last: a file that is there is of a key that counts.
+  // Last, so that an existing file always has a key that counts.
   replaceWholeFile(agentFile, `${JSON.stringify({ url, apiKey: agent.rawKey }, undefined, 2)}\n`, 0o600)
 }
 

@@ -33,7 +33,7 @@ export function makeCaller(about: { readonly callerId: string }): Caller {
 
 /**
  * Writes keys and profiles of Alice, Bob, Dana and an agent.
- * @param folder that is there
+ * @param folder an existing one
  * @param url of the service, for the profiles
  * @returns the governors first
  */

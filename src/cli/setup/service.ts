@@ -1,4 +1,4 @@
-// A service of one's own for as long as a command needs it, as a process of its own: it has threads and a database.
+// A temporary service for a command, in a process of its own: it has threads and a database.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Env } from '../database.ts'
@@ -11,8 +11,8 @@ interface ServiceForAWhile {
 
 /**
  * Starts `countersign serve` on a free port of this machine.
- * @param env its configuration; where it listens, its log and its metrics are set here
- * @throws Error with what it said where it does not start
+ * @param env its configuration; its address, its log and its metrics are set here
+ * @throws Error with its output where it does not start
  */
 export async function startForAWhile(env: Env): Promise<ServiceForAWhile> {
   const own = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', METRICS_PORT: '', TRUST_PROXY_HOPS: '' }

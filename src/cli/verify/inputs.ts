@@ -6,9 +6,9 @@ import { Unusable } from '../../formats/verifier/index.ts'
 import { parseEvidence } from '../../formats/verifier/parse.ts'
 import { countLines, isLines, type LineCount } from '../../formats/verifier/lines.ts'
 
-/** In a folder; a file that is named is read whatever its name. */
+/** The files that are read in a folder; a file on the command line is read whatever its name. */
 const EVIDENCE_FILE = /\.(?:json|ndjson|jsonl)$/i
-/** Lines go to a thread together up to this. */
+/** Lines are sent to a thread together up to this size. */
 const BATCH_CHARACTERS = 256 * 1024
 /** A line, and a text that is no file of lines, is parsed whole. */
 const TEXT_CHARACTERS_MAX = 256 * 1024 * 1024
@@ -18,7 +18,7 @@ export interface Batch {
   readonly texts: readonly string[]
   /** The line of each text, from 1; undefined: the one text is the whole file. */
   readonly lines?: readonly number[]
-  /** On the last batch of a file: `cut short` is one of lines that does not end as an export does. */
+  /** On the last batch of a file: `cut short` is a file of lines that does not end as an export does. */
   readonly end?: 'whole' | 'cut short'
   /** Where the file cannot be read: a sentence that says why, in place of texts. */
   readonly problem?: string
@@ -44,7 +44,7 @@ export async function findFiles(paths: readonly string[]): Promise<string[]> {
 
 /**
  * In a folder that somebody sent, a pipe or a device would be read for ever, and a link to a folder leads round in circles.
- * @throws Unusable rather than leave one out: what is not read would not be missed
+ * @throws Unusable rather than leave a file out: nobody would miss it
  */
 async function filesBelow(folder: string): Promise<string[]> {
   const found: string[] = []
@@ -136,13 +136,13 @@ async function* textsOf(file: string): AsyncGenerator<string> {
   yield decoded()
 }
 
-/** How messages begin that are about a file. */
+/** The beginning of messages about a file. */
 export function nameOf(path: string): string {
   return path === '-' ? 'Standard input' : path
 }
 
 /**
- * Reads a key set. Several count as one: only here is it known which file has the mistake.
+ * Reads a key set. Several files become one set later: only here is it known which file has the mistake.
  * @throws Unusable
  */
 export function readKeySetText(path: string): string {

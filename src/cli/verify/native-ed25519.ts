@@ -1,10 +1,10 @@
 // Ed25519 by the OpenSSL of Node, ten times as fast as in JavaScript, for exports of many records. The service signs and verifies by
-// libsodium, so that the two still find each other's mistakes; whatever does not hold here is asked of the JavaScript once more.
+// libsodium, so that the two still find each other's mistakes; the JavaScript checks each signature again that is invalid here.
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { verifiers, type VerifyEd25519 } from '../../formats/verifier/crypto.ts'
 
-/** The points whose order divides 8, as they are encoded: OpenSSL takes them for R, and RFC 8032 §5.1.7 as libsodium reads it does not. */
+/** The points whose order divides 8, as they are encoded: OpenSSL accepts them for R, and libsodium, by its reading of RFC 8032 §5.1.7, does not. */
 export const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0100000000000000000000000000000000000000000000000000000000000000',
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',

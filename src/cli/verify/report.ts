@@ -1,5 +1,5 @@
-// The page of `countersign verify --report`: for a reader who knows the business and no JSON. One file without script and without
-// anything from elsewhere; text of evidence is escaped, and its control characters are replaced.
+// The page of `countersign verify --report`: for a reader who knows the business and no JSON. One file without script and external content;
+// text of evidence is escaped, and its control characters are replaced.
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
@@ -26,13 +26,13 @@ import { codeOf } from './inputs.ts'
 import { exitCodeOf, noteLines, type Counts, type Summary } from '../../formats/verifier/summary.ts'
 import { escapeHtml } from '../../formats/text/text.ts'
 
-/** In a folder of evidence that somebody sent a link may lead anywhere, and a pipe would wait for its reader. */
+/** In a folder of evidence from somebody else, a link may lead anywhere, and a pipe would wait for its reader. */
 const WRITABLE = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Keys that are listed. */
+/** How many keys are listed. */
 const KEYS_MAX = 200
 
-/** The facts that only the command knows which made the evidence's files. */
+/** Facts that only the command knows that made the files of the evidence. */
 export interface ReportAbout {
   /** Names and values, for the top of the page. */
   readonly facts: readonly (readonly [name: string, value: string])[]
@@ -46,20 +46,20 @@ export interface ReportAbout {
   readonly isCompared: boolean
   /** Executions that have neither record nor refusal. */
   readonly inDoubt: readonly DoubtRow[]
-  /** What a delivery says and what was asked for, where they differ, by confirmationId. */
+  /** The values of a delivery and of the request, where they differ, by confirmationId. */
   readonly differences: ReadonlyMap<string, string>
   /** Policy versions that no change put in effect: they were there at the first start, ISO 8601. */
   readonly firstPolicies: readonly { readonly version: string; readonly at: string }[]
 }
 
-/** Texts, and '' for what is not known. */
+/** Texts; '' where a value is not known. */
 export interface DoubtRow {
   /** When it was released, ISO 8601. */
   readonly at: string
   readonly action: string
   readonly target: string
   readonly amount: string
-  /** What it was for: the other parameters. */
+  /** The purpose: the other parameters. */
   readonly about: string
   readonly callerId: string
   readonly state: string
@@ -68,7 +68,7 @@ export interface DoubtRow {
   readonly closedBy: string
   /** Whether somebody who approved it also closed it. */
   readonly isBoth: boolean
-  /** What whoever closed it wrote. */
+  /** The note of its closer. */
   readonly note: string
   /** ISO 8601. */
   readonly closedAt: string
@@ -82,7 +82,7 @@ export interface HashedFile {
 
 export interface ReportFile {
   readonly add: (piece: Piece & { readonly report: Report }) => void
-  /** Writes the file. @param files those that the evidence was read from */
+  /** Writes the file. @param files the files from which the evidence was read */
   readonly end: (summary: Summary, files: readonly HashedFile[], about?: ReportAbout) => Promise<void>
 }
 
@@ -102,7 +102,7 @@ export async function openReport(path: string): Promise<ReportFile> {
   }
   await file.truncate()
   const gathering = gather()
-  /** A file beside the report or below it is named from there: both are taken home together. */
+  /** A file beside the report or below it is named relative to the report: both are copied together. */
   const fromReport = (name: string) => {
     const from = relative(dirname(path), name)
     return name === '-' || from.startsWith('..') ? name : from
@@ -222,7 +222,7 @@ ${Array.from(limits, (limit) => `<li>${escaped(limit)}</li>`).join('\n')}
 interface Section {
   readonly id: string
   readonly title: string
-  /** HTML; it has the title. */
+  /** HTML; it includes the title. */
   readonly content: string
 }
 

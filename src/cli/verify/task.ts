@@ -12,7 +12,7 @@ export interface TrustTexts {
 
 export interface Task {
   readonly texts: readonly string[]
-  /** `short`: without what only a whole report shows. */
+  /** `short`: without the parts that only a whole report shows. */
   readonly detail: 'short' | 'whole'
   readonly withAccounts: boolean
 }
@@ -27,7 +27,7 @@ export function trustedBy({ jwks, log }: TrustTexts): Trusted {
   return { ...readTrusted(jwks, log === undefined ? {} : { log }), ed25519: nativeEd25519 }
 }
 
-/** For each text what was found in it, at least one. */
+/** For each text the reports on its pieces, at least one. */
 export function runTask({ texts, detail, withAccounts }: Task, trusted: Trusted): Done[][] {
   return texts.map((text) => {
     const accounts = withAccounts ? accountsOf(text) : []

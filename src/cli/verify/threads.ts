@@ -31,7 +31,7 @@ interface Thread {
 }
 
 /**
- * Runs the tasks; a single one in this thread.
+ * Runs the tasks; a single one runs in this thread.
  *
  * @param file the program of a thread: it calls `serveTasks`
  * @throws what reading the tasks throws, and Error where a thread dies
@@ -56,7 +56,7 @@ export async function* runOnThreads<T extends { readonly task: Task }>(
       const taken = next.value
       if (threads.length < count) threads.push(openThread(file, trust))
       const result = submit(threads, taken.task).then((done) => ({ ...taken, done }))
-      // An error is thrown where its turn comes.
+      // An error is thrown when its turn comes.
       result.catch(() => undefined)
       pending.push(result)
       if (pending.length >= count * TASKS_OF_A_THREAD) yield await (pending.shift() as typeof result)

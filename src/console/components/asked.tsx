@@ -5,7 +5,7 @@ import type { ApprovalRequestContent } from '../../formats/schemas/approval-requ
 import { Hash, Members, Said, Unfolded } from './basic.tsx'
 import { Qr } from './qr.tsx'
 
-/** Shows who wants what. */
+/** Shows the requester and the requested action. */
 export function Wanted({ by: request }: { readonly by: ApprovalRequestContent }) {
   return (
     <>
@@ -26,7 +26,7 @@ export function Wanted({ by: request }: { readonly by: ApprovalRequestContent })
   )
 }
 
-/** Why the human signs: what they type is signed with the rest. */
+/** The reason of the human who signs; their text is signed with the rest. */
 export function ReasonField() {
   return (
     <label>
@@ -36,7 +36,7 @@ export function ReasonField() {
   )
 }
 
-/** What an approver signed as their reason; nothing where they gave none. */
+/** The reason that an approver signed; nothing where there is none. */
 export function Because({ reason }: { readonly reason: string | undefined }) {
   return reason === undefined ? null : (
     <>

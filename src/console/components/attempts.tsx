@@ -1,4 +1,4 @@
-// The last attempts to deliver events to an endpoint. Each opens: the body that was sent is made again of the feed, and its hash compared.
+// The last attempts to deliver events to an endpoint. An opened attempt rebuilds the sent body from the feed, and compares its hash.
 import { useState } from 'preact/hooks'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { EventAttempt, EventEndpointWithAttempts } from '../../formats/schemas/event-endpoint.ts'
@@ -8,7 +8,7 @@ import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 import { Badge, Empty, Hash, NotLoaded, Panel, Problem, Said, Time } from './basic.tsx'
 
-/** What an attempt came to, to follow a name: "was taken: it answered 204 after 39 ms". */
+/** The outcome of an attempt, as the end of a sentence: "was taken: the endpoint answered 204 after 39 ms". */
 export function outcomeOf({ status, problem, durationMs }: EventAttempt): string {
   return problem === undefined
     ? `was taken: the endpoint answered ${status ?? ''} after ${durationMs} ms`
@@ -55,7 +55,7 @@ function rateOf(attempts: readonly EventAttempt[]): string | undefined {
     : `about ${counted(Math.max(1, Math.round(perMinute * 60)), 'attempt')} an hour`
 }
 
-/** The event as it was sent, loaded once it is opened. */
+/** The event as it was sent, loaded when the reader opens it. */
 function Sent({ of, withParameters }: { readonly of: EventAttempt; readonly withParameters: boolean }) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -112,7 +112,7 @@ function Body({ of, withParameters }: { readonly of: EventAttempt; readonly with
   )
 }
 
-/** Where a record and a refusal have the intent. */
+/** The members that hold the intent, in a record and in a refusal. */
 interface Evidence {
   readonly transaction?: { readonly intent: { readonly parameters: Json } }
   readonly evaluatedIntent?: { readonly parameters: Json }

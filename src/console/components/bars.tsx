@@ -1,4 +1,4 @@
-// Numbers beside each other, each with a bar: a table, so that they can be read without one.
+// Numbers in a table, each with a bar, so that they can be read without the bars.
 import type { ComponentChildren } from 'preact'
 
 export interface Bar {
@@ -8,7 +8,7 @@ export interface Bar {
   readonly below?: ComponentChildren
   readonly value: number
   readonly text: ComponentChildren
-  /** What a full bar is, in place of the greatest value. */
+  /** The value of a full bar, in place of the greatest value. */
   readonly of?: number
 }
 

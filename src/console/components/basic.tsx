@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { useNow } from '../hooks.ts'
 import { absolute, jsonText, oneLine, relative } from '../text.ts'
 
-/** A time as it is from now, with the absolute one on hover and for print. */
+/** A time relative to now, with the absolute time on hover and in print. */
 export function Time({ at }: { readonly at: string }) {
   const now = useNow(10_000)
   return (
@@ -63,7 +63,7 @@ export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly
   )
 }
 
-/** A hash or id: its beginning, all of it on hover, to copy and in print. */
+/** The beginning of a hash or id; hover, copy and print give the whole value. */
 export function Hash({ value, whole = false }: { readonly value: string; readonly whole?: boolean }) {
   const isCut = !whole && value.length > 18
   return (
@@ -76,7 +76,7 @@ export function Hash({ value, whole = false }: { readonly value: string; readonl
   )
 }
 
-/** Where a name may go on in the next line: behind a mark, and in front of a letter, so that no number is broken. */
+/** Places where a name may wrap: after a punctuation mark and before a letter, so that no number is broken. */
 const BREAKS = /(?<=[:/_.@=&])(?=\p{L})/u
 
 function breakable(text: string): ComponentChildren {
@@ -84,15 +84,15 @@ function breakable(text: string): ComponentChildren {
   return others.length === 0 ? text : [first, ...others.flatMap((part) => [<wbr />, part])]
 }
 
-/** A line that strangers wrote. It stands apart from the text beside it, whichever way it runs. */
+/** A line that strangers wrote, isolated from the text beside it, whatever its writing direction. */
 export function Said({ text }: { readonly text: string }) {
   return <bdi class="said">{breakable(oneLine(text))}</bdi>
 }
 
-/** A refusal that approvals would have lifted, where others are `REFUSED`. */
+/** The status of a refusal that approvals would have lifted; other refusals are `REFUSED`. */
 export const LACKED_APPROVAL = 'LACKED_APPROVAL'
 
-/** What ended without anybody's fault, or only informs. */
+/** Statuses of an end without anybody's fault, and statuses that only inform. */
 const OVER = [
   'USED',
   'EXPIRED',
@@ -131,7 +131,7 @@ const BAD = [
   'failed',
 ]
 
-/** A status. Its word says it; the colour only helps. */
+/** A status. The word carries the meaning; the colour only helps. */
 export function Badge({ status }: { readonly status: string }) {
   const tone = GOOD.includes(status)
     ? 'good'
@@ -143,13 +143,13 @@ export function Badge({ status }: { readonly status: string }) {
   return <span class={`badge ${tone}`}>{status.replaceAll('_', ' ').toLowerCase()}</span>
 }
 
-/** What a rule does where it decides. A decision of the past has a `Badge`. */
+/** The effect of a rule where it decides. A decision of the past has a `Badge`. */
 export function RuleBadge({ outcome }: { readonly outcome: 'approve' | 'reject' }) {
   const approves = outcome === 'approve'
   return <span class={`badge ${approves ? 'good' : 'bad'}`}>{approves ? 'approves' : 'rejects'}</span>
 }
 
-/** What is dear to make and seldom looked at: made once it is opened. */
+/** Content that is costly to make and seldom viewed: made when the reader opens it. */
 export function Unfolded({
   summary,
   of,
@@ -166,7 +166,7 @@ export function Unfolded({
   )
 }
 
-/** Shows what to do where there is nothing. */
+/** Shows a text, such as the next step, where there is no content. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>
 }
@@ -179,7 +179,7 @@ export function Problem({ text }: { readonly text: string | undefined }) {
   )
 }
 
-/** In the place of what is not loaded yet, or cannot be. */
+/** Replaces content that is not loaded yet, or cannot be loaded. */
 export function NotLoaded({
   title,
   problem,
@@ -196,7 +196,7 @@ export function NotLoaded({
   )
 }
 
-/** Longer values are folded: a page stays one that a person can look through. */
+/** Longer values are folded, so that a person can look through the page. */
 const FOLDED_FROM = 400
 
 /** Signed members, each as its JSON text. */
@@ -239,7 +239,7 @@ export function Panel({
 }: {
   readonly title: string
   readonly action?: ComponentChildren
-  /** Shown as they are, above the rest. */
+  /** Members that are shown above the rest. */
   readonly members?: object
   readonly children?: ComponentChildren
 }) {
@@ -255,7 +255,7 @@ export function Panel({
   )
 }
 
-/** The page of one thing: its name and its state, then two columns of panels. */
+/** The page of one object: its name and its state, then two columns of panels. */
 export function Detail({
   heading,
   status,
@@ -267,7 +267,7 @@ export function Detail({
 }: {
   readonly heading: ComponentChildren
   readonly status?: string
-  /** When it was, or how long it still is. */
+  /** When the event happened, or how long the object stays open. */
   readonly when?: ComponentChildren
   /** Why the page may be out of date. */
   readonly problem?: string | undefined

@@ -1,10 +1,10 @@
-// What pages about many executions share: where they read, how far it reaches, and what they say without a catalogue.
+// Parts that pages about many executions share: loading from the catalogue, its completeness, and the text where there is no catalogue.
 import { session } from '../api.ts'
 import { useLoaded, useNow, useStore, type Loaded } from '../hooks.ts'
 import { Empty, Time } from './basic.tsx'
 
 /**
- * Loads a path that only a service with a catalogue has; nothing without one.
+ * Loads a path that only a service with a catalogue has; loads nothing without a catalogue.
  * @param path undefined: nothing is loaded
  * @param everyMs undefined: only once
  */
@@ -16,7 +16,7 @@ export function useHasCatalogue(): boolean {
   return useStore(session)?.catalogue ?? false
 }
 
-/** In the place of what only the catalogue knows. */
+/** Replaces content that only the catalogue has. */
 export function WithoutCatalogue({ what }: { readonly what: string }) {
   return (
     <Empty>
@@ -27,10 +27,10 @@ export function WithoutCatalogue({ what }: { readonly what: string }) {
   )
 }
 
-/** The catalogue lags behind the evidence while much is executed. */
+/** A shorter lag is not shown. The catalogue lags behind the evidence under load. */
 const LAG_SHOWN_MS = 15_000
 
-/** Says until when a reply is complete, where that is not now. */
+/** Says until when a reply is complete, unless it is complete until now. */
 export function Reach({ until }: { readonly until: string | null }) {
   const now = useNow(10_000)
   if (until !== null && now - Date.parse(until) < LAG_SHOWN_MS) return null

@@ -6,7 +6,7 @@ import type { Change } from '../../formats/schemas/governance.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import type { Rows } from './list.tsx'
 
-/** By any text, as an address has it. */
+/** Paths by kind. The key may be any text, because a URL may hold any. */
 export const changePaths: Readonly<Record<string, string>> = pathsByKind
 
 /** Reads the policy that a change proposes. */

@@ -1,5 +1,5 @@
-// How a human closes an execution in doubt: they say how it ended and how they know, and sign exactly that. What is signed is computed here
-// from the action that the page shows, whose hash must be the one that the release was bound to.
+// How a human closes an execution in doubt: they say how it ended and how they know, and sign exactly that statement. The page computes the
+// payload from the action that it shows; the hash of this action must be the hash that the release was bound to.
 import { useState } from 'preact/hooks'
 import { actionText } from '../../formats/action-text.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
@@ -12,7 +12,7 @@ import { algorithmOfPem, resolutionBy } from '../passkey.ts'
 import { useSigning } from '../signing.ts'
 import { Command, Members, NotLoaded, Panel, Problem, Said, Time } from './basic.tsx'
 
-/** What a human can say, by how it is called. */
+/** The outcomes that a human can state, with their labels. */
 const OUTCOMES: readonly (readonly [Resolution, string])[] = [
   ['EXECUTED', 'It was executed'],
   ['NOT_EXECUTED', 'It was not executed'],
@@ -73,7 +73,7 @@ function SignedWord({
   onClosed,
 }: {
   readonly id: string
-  /** Of the action that the page shows. */
+  /** The hash of the action that the page shows. */
   readonly hash: string
   readonly own: NonNullable<Me['stepUpPasskey']>
   readonly onClosed: () => void
@@ -140,7 +140,7 @@ function SignedWord({
   )
 }
 
-/** Without a passkey the command signs the same; a program says it with a key alone, and then only the service says who it was. */
+/** Other ways: a command signs the same without a passkey; a program uses an API key alone, and only the service vouches for the author. */
 function Otherwise({ id, hasPasskey }: { readonly id: string; readonly hasPasskey: boolean }) {
   const at = `${location.origin}/execution-intents/${id}`
   const curl = `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d`

@@ -1,4 +1,4 @@
-// The panel of what payment providers have said of an execution, each by a signed confirmation.
+// The panel with the statements of payment providers about an execution, each in a signed confirmation.
 import { withValues } from '../../formats/compared-values.ts'
 import type { Json } from '../../formats/json/canonical.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
@@ -12,9 +12,9 @@ import { useSeesDeliveries } from './contradicted.tsx'
 const WORDS = { executed: 'it was executed', not_executed: 'it was not executed', pending: 'it is under way' }
 
 /**
- * @param transaction what was asked for, which a provider's amounts are set beside
- * @param everyMs how often they are loaded again; undefined: once
- * @param awaited whether somebody looks for them: then it is said that there are none
+ * @param transaction the submitted transaction, which a provider's amounts are compared with
+ * @param everyMs how often the confirmations are reloaded; undefined: never
+ * @param awaited whether the reader expects confirmations: then the panel says so where there are none
  */
 export function Confirmations({
   of: id,
@@ -84,7 +84,7 @@ function Word({
   )
 }
 
-/** The id of the delivery that a confirmation was made from: it is the one with this id of the provider's that came at this time. */
+/** The id of the delivery that a confirmation was made from: the delivery with the provider's event id, received at the same time. */
 function useDelivery({ provider, eventId, receivedAt }: ProviderConfirmation): string | undefined {
   const sees = useSeesDeliveries()
   const until = new Date(Date.parse(receivedAt) + 1).toISOString()
@@ -93,7 +93,7 @@ function useDelivery({ provider, eventId, receivedAt }: ProviderConfirmation): s
   return data?.events.find((event) => event.eventId === eventId)?.webhookEventId
 }
 
-/** The body of a delivery as JSON; undefined where it is none. */
+/** The body of a delivery as JSON; undefined where the body is not JSON. */
 function payloadIn(delivery: WebhookEventWithBody | undefined): Json | undefined {
   if (delivery?.bodyEncoding !== 'text') return undefined
   try {

@@ -1,4 +1,4 @@
-// Which executions a payment provider says otherwise of, and the newest deliveries that do.
+// The executions that a payment provider contradicts, and the newest deliveries that contradict them.
 import type { WebhookEvent } from '../../formats/schemas/webhook.ts'
 import { counted } from '../../formats/text/text.ts'
 import { session } from '../api.ts'
@@ -16,8 +16,8 @@ export function useSeesDeliveries(): boolean {
 const SHOWN = 5
 
 /**
- * How many executions there are, and what the newest deliveries say; nothing where there are neither.
- * @param since executions that were decided from then on, and deliveries that came: one may be of an older execution. ISO 8601
+ * The number of contradicted executions, and the content of the newest deliveries; nothing where there are neither.
+ * @param since counts executions decided from then on, and deliveries received from then on, even of older executions. ISO 8601
  */
 export function Contradictions({ since, everyMs }: { readonly since: string; readonly everyMs: number }) {
   const filters = { ...CONTRADICTED, since }

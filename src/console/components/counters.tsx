@@ -1,4 +1,4 @@
-// Passkeys whose signature counter does not grow, as the audit says: beside the approval that showed it, and beside the key.
+// A warning about passkeys whose signature counter does not grow, as the audit reports: beside the approval that showed it, and beside the key.
 import type { AuditEventPage } from '../../formats/schemas/audit-event.ts'
 import type { Static } from 'typebox'
 import { useLater, useLoaded } from '../hooks.ts'
@@ -10,7 +10,7 @@ interface Misfit {
   readonly keyId: string
 }
 
-/** The newest ones; none for somebody who may not read the audit. */
+/** The newest reports of the audit; none for a reader who may not read the audit. */
 export function useCounterMisfits(): readonly Misfit[] {
   const { data } = useLoaded<Static<typeof AuditEventPage>>(
     useLater('/audit/events?type=approval.counter_went_back&pageSize=100'),

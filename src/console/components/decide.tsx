@@ -1,4 +1,4 @@
-// How a human signs an approval request, and how they say no.
+// How a human signs an approval request, and how they decline it.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { counted } from '../../formats/text/text.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
@@ -19,17 +19,17 @@ interface Deciding {
   readonly asked: ApprovalRequest
   readonly me: Me
   readonly code: string
-  /** What waits next. */
+  /** The next waiting request. */
   readonly next: Next
-  /** Called once the human has decided; goes on to what waits next. */
+  /** Called once the human has decided; goes to the next waiting request. */
   readonly onDecided: (how: 'Signed' | 'Declined' | 'Withdrawn') => Promise<void>
 }
 
-/** Whether their signature, which they have not given, is one that the request lacks. */
+/** Whether the request lacks the signature of this human, who has not signed yet. */
 export const maySign = ({ eligible }: ApprovalRequest, { approverId }: Me): boolean =>
   approverId !== null && eligible.includes(approverId)
 
-/** The reply that says who is `eligible` may be as old as the service holds it (20 seconds). */
+/** Margin after an escalation: the reply with `eligible` may be as old as the service holds it (20 seconds). */
 const ESCALATION_SEEN_MS = 60_000
 
 interface Early {
@@ -39,8 +39,8 @@ interface Early {
 }
 
 /**
- * Whether they count for a signal that the request lacks by the group that its policy asks later: `eligible` leaves them out until then, and
- * their approval counts before. The service compares persons when it takes the approval; this compares names.
+ * Whether this human counts for a missing signal through the group to which the request escalates later: `eligible` leaves its members out until
+ * then, although their approvals count before. The service compares persons when it takes the approval; this function compares names.
  */
 function useSignsEarly(asked: ApprovalRequest, me: Me): Early {
   const { ask, signals = [], eligible, approvals, request } = asked
@@ -97,7 +97,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
       passkey?.origins.includes(location.origin) === true,
   )
   const { waits, done, problem, run } = useSigning()
-  /** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
+  /** Signs the request that the page shows: the browser asks the human, and the passkey verifies their identity. */
   const sign = (event: SubmitEvent) => {
     event.preventDefault()
     const reason = fieldOf(event.currentTarget, 'reason')
@@ -128,7 +128,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
         <div class="deciding">
           <p class="code">{code}</p>
           <div class="actions">
-            {/* What comes late is last, or has its place before: a hand on its way to one button must not meet another. */}
+            {/* A button that appears late comes last, or has a reserved place: a hand on its way to one button must not hit another. */}
             {mayDecide && (
               <button type="button" onClick={() => setSaying('decline')}>
                 Decline…
@@ -201,7 +201,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   )
 }
 
-/** What the signature of the human who looks would do, in a sentence. */
+/** The effect that the signature of the logged-in human would have, in a sentence. */
 function wouldCount(asked: ApprovalRequest, me: Me, signsEarly: boolean | undefined): string {
   if (me.approverId === null) return 'You cannot sign this request: your key names no approver.'
   if (signsEarly === undefined) return 'Whether your signature counts is being looked up.'
@@ -212,7 +212,7 @@ function wouldCount(asked: ApprovalRequest, me: Me, signsEarly: boolean | undefi
   return ofMissing(asked)
 }
 
-/** What one more signature that counts would complete. */
+/** The approvals that are still missing after one more signature that counts. */
 function ofMissing(asked: ApprovalRequest): string {
   const what = 'It counts for one execution by this caller, of exactly this.'
   if (asked.missing === 0) return `Enough have signed; your signature is not needed. ${what}`
@@ -222,7 +222,7 @@ function ofMissing(asked: ApprovalRequest): string {
   return `After your signature, ${counted(asked.missing - 1, 'other approval')} will still be missing.${of} ${what}`
 }
 
-/** Takes the focus, which the button of the decision had, to what came of it. */
+/** Moves the focus from the button of the decision, which is gone, to the result. */
 export function Settled({ next, children }: { readonly next: Next; readonly children: string }) {
   const said = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
@@ -235,14 +235,14 @@ export function Settled({ next, children }: { readonly next: Next; readonly chil
   )
 }
 
-/** With a key in a file, on a machine or a saved page that this service does not control; what comes back is delivered here. */
+/** Signing with a key in a file, on a machine or a saved page that this service does not control; the signature is delivered here. */
 function Elsewhere({
   requestId,
   approverId,
   open,
 }: {
   readonly requestId: string
-  /** Null: the human who looks cannot sign, but may deliver what somebody else has signed. */
+  /** Null: the logged-in human cannot sign, but may deliver the approval of another human. */
   readonly approverId: string | null
   readonly open: boolean
 }) {
@@ -298,7 +298,7 @@ function Elsewhere({
   )
 }
 
-/** The end of a dialog that says something final, or goes back. */
+/** The buttons at the end of a dialog: for the final act, and to go back. */
 export function DialogFoot({
   act,
   disabled = false,
@@ -320,7 +320,7 @@ export function DialogFoot({
   )
 }
 
-/** What ends with it, before the foot of the dialog. @param each whether there may be several requests */
+/** Names the approvals that end with the act, before the foot of the dialog. @param each whether there may be several requests */
 export function IsFinal({ each = false }: { readonly each?: boolean }) {
   return (
     <p>
@@ -343,7 +343,7 @@ export function DeclineReason() {
           rows={4}
           aria-describedby="reason-missing"
           onInvalid={(event) => {
-            // In place of the browser's own words, which go by its language.
+            // Replaces the browser's own message, which is in the browser's language.
             event.preventDefault()
             setMissing(true)
             event.currentTarget.focus()
@@ -361,10 +361,10 @@ export function DeclineReason() {
   )
 }
 
-/** As many as the service takes; its schema says it to everybody else. */
+/** The most notes that the service takes; its schema states the same limit for other clients. */
 const NOTES_MAX = 20
 
-/** What a human says to a request without signing it. */
+/** The ways in which a human answers a request without signing it. */
 type Saying = 'decline' | 'withdraw' | 'note'
 
 const WORDS = {

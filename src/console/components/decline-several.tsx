@@ -1,5 +1,5 @@
-// Several requests that wait are declined with one reason. Each is declined by itself, so that each has its own signed end, and one that is
-// over by then does not keep the others from it.
+// Declines several waiting requests with one reason. Each request is declined separately, so that each has its own signed end, and a request
+// that is already over does not stop the others.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { counted } from '../../formats/text/text.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
@@ -12,10 +12,10 @@ import { CallerLink } from './names.tsx'
 import { NoteLine, WhyLook } from './requests.tsx'
 import { Amount, ListedLine } from './what.tsx'
 
-/** What came of one of them; undefined: it is declined. */
+/** The result for one request; no `problem`: the request is declined. */
 type Outcome = { readonly asked: ApprovalRequest; readonly problem: string | undefined }
 
-/** @param waiting that the human could sign, so that they may decline them */
+/** @param waiting the requests that the human could sign, and may therefore decline */
 export function DeclineSeveral({ waiting }: { readonly waiting: readonly ApprovalRequest[] }) {
   const [isOpen, setOpen] = useState(false)
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([])
@@ -59,7 +59,7 @@ function Choose({
   readonly onDeclined: (outcomes: readonly Outcome[]) => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  // Those that were there when it was opened: a new one does not move what somebody is about to choose. What is known of each may come later.
+  // The requests at the time of opening: a new request must not move the row that somebody is about to choose. Details of each may come later.
   const known = new Map(waiting.map((one) => [one.request.requestId, one]))
   const offered = useRef(waiting).current.map((one) => known.get(one.request.requestId) ?? one)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())

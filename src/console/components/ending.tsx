@@ -1,4 +1,4 @@
-// The open requests for approval that end with a policy version, counted and in money.
+// The open requests for approval that end with a policy version: their number and their amounts.
 import { endingWith } from '../../core/policy/ending.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { get } from '../api.ts'
@@ -14,7 +14,7 @@ const reads = {
   document: documentOf,
 }
 
-/** The requests that end with a version, which somebody waits for. */
+/** The open requests that end with a version, although somebody waits for them. */
 export function Ending({ policyId, version }: { readonly policyId: string; readonly version: string }) {
   const of = { name: policyId, version }
   const { found, problem } = useFound(() => endingWith(of, reads), JSON.stringify(of))

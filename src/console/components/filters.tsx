@@ -1,4 +1,4 @@
-// The filters of a list, as chips that are in the address; under a name they are kept in this browser, and what they leave is exported.
+// The filters of a list, as chips whose values are in the URL. This browser can keep them under a name, and the filtered list can be exported.
 import type { ComponentChildren, TargetedFocusEvent, TargetedKeyboardEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { get, getFile, problemText, type Reply } from '../api.ts'
@@ -11,18 +11,18 @@ import { Problem, Said } from './basic.tsx'
 import { listPath } from './list.tsx'
 
 export interface Filter {
-  /** Of the parameter, in the address of the page and in that of the list. */
+  /** The name of the query parameter, in the URL of the page and in the path of the list. */
   readonly name: string
   readonly label: string
-  /** `time`: a date and a time of the reader's zone; in the address in UTC. */
+  /** `time`: a date and a time in the reader's zone; in the URL they are in UTC. */
   readonly kind?: 'text' | 'number' | 'time'
-  /** It is a choice of these. */
+  /** The values to choose from. */
   readonly values?: readonly string[]
-  /** What its absence stands for; left out: all of them. */
+  /** The meaning of an absent filter; left out: all values. */
   readonly without?: string
 }
 
-/** From when until when, as every list takes it. */
+/** The time range that every list takes. */
 export const timeFilters: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
@@ -51,13 +51,13 @@ export type Export = {
   /** The path of the list, without the filters of the page. */
   readonly path: string
   readonly type: 'text/csv' | 'application/x-ndjson'
-  /** Filters that the page has without saying so. */
+  /** Filters that the page always applies and does not show. */
   readonly always?: Readonly<Record<string, string>>
-  /** The list has no such answer: the file is made of its pages. @returns the rows of one, in lines */
+  /** Given where the API has no such file: the file is made from the pages of the list. @returns the rows of a page, in lines */
   readonly linesOf?: (reply: never) => readonly string[]
   /** The first line of such a file. */
   readonly head?: string
-  /** It has one page, and takes no size of one. */
+  /** The list has a single page, and takes no page size. */
   readonly isWhole?: true
 }
 
@@ -72,7 +72,7 @@ export function Filters({
   const set = filters.filter(({ name }) => place.get().query.has(name)).length
   return (
     <div class={`filters ${isOpen ? 'open' : ''}`.trim()} role="group" aria-label="Filters">
-      {/* Of a phone alone, where chips would fill the first screen. */}
+      {/* Shown only on a phone, where chips would fill the first screen. */}
       <button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {set === 0 ? 'Filters' : `Filters (${set})`}
       </button>
@@ -104,7 +104,7 @@ function Chip({ filter }: { readonly filter: Filter }) {
           <>
             <label>
               {label}
-              {/* What was typed and not taken goes with the value that it was typed over. */}
+              {/* The `key` discards text that was typed and not applied, once the value changes. */}
               <Field key={value} filter={filter} value={value} onSet={set} />
             </label>
             {value !== '' && (
@@ -146,7 +146,7 @@ function Field({
       event.preventDefault()
       onSet(readFrom(event.currentTarget))
     },
-    // A date changes with each of its parts: it is taken when the field is left.
+    // A date changes with each of its parts, so its value is taken when the field loses the focus.
     onBlur: ({ currentTarget }: TargetedFocusEvent<HTMLInputElement>) => {
       if (readFrom(currentTarget) !== value) onSet(readFrom(currentTarget))
     },
@@ -164,7 +164,7 @@ function Field({
   )
 }
 
-/** What opens under its name, and closes with Escape or when the focus leaves it. */
+/** A panel that opens under its label, and closes with Escape or when the focus leaves it. */
 function Popover({
   summary,
   class: className = '',
@@ -181,7 +181,7 @@ function Popover({
     element.open = false
     if (element.contains(document.activeElement)) element.querySelector('summary')?.focus()
   }
-  /** At once, where the browser would tell of it later: the next key belongs to the field. */
+  /** Opens at once, because the browser's own event comes later and the next key must go to the field. */
   const toggle = (event: Event) => {
     const element = details.current
     if (element === null) return
@@ -195,7 +195,7 @@ function Popover({
       class={`chip ${className}`.trim()}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
-        // Taken back, before the field is left.
+        // Restored before the field loses the focus, so that nothing is applied.
         for (const field of event.currentTarget.querySelectorAll('input')) field.value = field.defaultValue
         close()
       }}
@@ -210,7 +210,7 @@ function Popover({
   )
 }
 
-/** Filters that were kept under a name, and a name for those of now. */
+/** Filters that were kept under a name, and a form to keep the present filters. */
 function Views({ names }: { readonly names: readonly string[] }) {
   const { path, query } = place.get()
   const [views, setViews] = useState(keptViews(path))
@@ -290,7 +290,7 @@ function ExportButton({ of, names }: { readonly of: Export; readonly names: read
   )
 }
 
-/** Pages that a file is made of: each is a request. */
+/** The most pages of a list in one file: each page is a request. */
 const PAGES_MAX = 100
 
 const paged = (path: string) => `${path}${path.includes('?') ? '&' : '?'}pageSize=100`

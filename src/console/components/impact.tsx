@@ -25,7 +25,7 @@ import { Table, type Column } from './list.tsx'
 
 const DAY_MS = 86_400_000
 
-/** How far back somebody looks, by what it is called. */
+/** The time ranges that a reader can choose, by their labels. */
 const RANGES: readonly (readonly [string, number | undefined])[] = [
   ['the last day', DAY_MS],
   ['the last 7 days', 7 * DAY_MS],
@@ -38,7 +38,7 @@ export function impactHashOf(report: ImpactReport): string {
   return sha256Hex(canonicalize(report))
 }
 
-/** @param onFound is called with the findings of a whole simulation, and with undefined where another one begins */
+/** @param onFound is called with the findings of a whole simulation, and with undefined when another simulation starts */
 export function Impact({
   of: proposed,
   onFound,
@@ -50,7 +50,7 @@ export function Impact({
   const [found, setFound] = useState<Found>()
   const [running, setRunning] = useState(false)
   const [problem, setProblem] = useState<string>()
-  // Counted up by each run, and where the page is left: an earlier one ends with its chunk.
+  // Each run increases the number, and so does leaving the page: an earlier run ends after its present chunk.
   const run = useRef(0)
   useEffect(() => () => void run.current++, [])
   const start = async () => {
@@ -128,7 +128,7 @@ type Chunk = Parameters<typeof addChunk>[1] & { readonly next?: string }
 
 const ATTEMPTS = 10
 
-/** Waits where the service says so: live traffic goes first, and a minute has a budget. */
+/** Waits where the service says so: live traffic has priority, and each minute has a budget. */
 async function aChunk(body: object, isOver: () => boolean): Promise<Chunk> {
   for (let attempt = 1; ; attempt++)
     try {
@@ -143,7 +143,7 @@ async function aChunk(body: object, isOver: () => boolean): Promise<Chunk> {
 type Listed = Pick<ImpactReport['flips'][number], 'businessTransactionId' | 'createdAt'> &
   Partial<Pick<Found['flips'][number], 'summary' | 'amount' | 'currency'>>
 
-/** A report, which a signature covers, has the ids alone. */
+/** A report, which a signature covers, has only the ids of executions. */
 const execution: Column<Listed> = {
   title: 'Execution',
   cell: ({ businessTransactionId: id, summary, amount }) =>
@@ -164,7 +164,7 @@ const placeOf = {
   hrefOf: ({ businessTransactionId: id }: Listed) => `/console/executions/${id}`,
 }
 
-/** A report lists hundreds, and the buttons that resolve the change are below it. */
+/** More rows are folded: a report lists hundreds, and the buttons that resolve the change are below it. */
 const UNFOLDED = 10
 
 function Decisions<Row extends Listed>({
@@ -197,7 +197,7 @@ interface FindingsOf {
     Partial<Pick<Found, 'sums' | 'flippedAndRetired' | 'unknownSignals'>>
 }
 
-/** The counts, and each decision that would differ with a way to it. */
+/** The counts, and each decision that would differ, with a link to its execution. */
 function Findings({ proposed: { action, retires }, of }: FindingsOf) {
   const { approvedToRejected, rejectedToApproved, refusedAsRetired, decided, flips } = of
   const retired = onlyRetired(of)

@@ -11,7 +11,7 @@ import { CallerLink } from './names.tsx'
 type Page = Static<typeof CataloguePage>
 
 /**
- * The columns of executions in doubt. Sentence and amount come from the catalogue; where it is off, or behind, a row names its action alone.
+ * The columns of executions in doubt. Sentence and amount come from the catalogue; where it is off, or behind, a row names only its action.
  * @param everyMs how often the catalogue is asked
  */
 export function useIntentRows(everyMs: number): Rows<ExecutionIntent> {

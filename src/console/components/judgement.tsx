@@ -1,5 +1,5 @@
-// What the policy says of a request: the decision that its requester would get once the approvals are there, and how far each signal can be
-// trusted. The policy's text is the one that a signature covers: its hash is computed here and compared with the request's.
+// The policy's judgement of a request: the decision that its requester would get once the approvals are there, and how far each signal can be
+// trusted. A signature covers the shown text of the policy: its hash is computed here and compared with the request's.
 import { limitIn } from '../../core/policy/limit.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { PolicyDocument, SignalVerifier } from '../../formats/schemas/policy.ts'
@@ -32,10 +32,10 @@ interface Judged {
   readonly problem: string | undefined
 }
 
-/** The values of its limits change as the requester goes on. */
+/** The used part of the policy's limits changes as the requester executes more. */
 const EVERY_MS = 30_000
 
-/** @param isOpen nothing is decided any more about a request that is over */
+/** @param isOpen a request that is over gets no further decision */
 export function useJudgement({ requestId }: Content, isOpen: boolean): Judged {
   const path = isOpen ? `/approval-requests/${encodeURIComponent(requestId)}/judgement` : undefined
   const { data, problem } = useLoaded<{ decision: Decision | null }>(path, EVERY_MS)
@@ -48,7 +48,7 @@ interface Of {
   readonly judged: Judged
 }
 
-/** What would come of a signature, in a sentence, and the numbers that it rests on. */
+/** The effect that a signature would have, in a sentence, and the numbers that the effect depends on. */
 export function Judgement({
   asked,
   me,
@@ -191,7 +191,7 @@ function fits({ rules }: Decision, id: string): string {
   return matched === true ? 'Fits:' : matched === false ? 'Does not fit:' : 'Cannot be evaluated:'
 }
 
-/** Each signal with its value and with whose word it is. */
+/** Each signal with its value and its source. */
 function Signals({
   of: document,
   asked,
@@ -210,7 +210,7 @@ function Signals({
       columns={[
         {
           title: 'Signal',
-          // Names of the policy's own are short words, and are not broken.
+          // The policy's own names are short words, and are not broken.
           cell: (name) => (Object.hasOwn(document.signals, name) ? name : <Said text={name} />),
         },
         { title: 'Whose word', cell: (name) => known(document, name) },

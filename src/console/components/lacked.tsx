@@ -1,4 +1,4 @@
-// The figure of refusals that lacked an approval, beside those of how executions ended.
+// The figure of refusals that lacked an approval, beside the figures of executions by outcome.
 import { useCatalogue } from './catalogue.tsx'
 import { countOf, executionsPath, LACKED, statisticsPath, type Statistics } from '../statistics.ts'
 

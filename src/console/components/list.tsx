@@ -1,4 +1,4 @@
-// A table of one page of a list, with a way to the next page. `j`, `k` and Enter go through its rows.
+// A table of one page of a list, with a link to the next page. `j` and `k` move through its rows, Enter opens a row.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Loaded } from '../hooks.ts'
@@ -26,10 +26,10 @@ export interface Rows<Row> {
   readonly labelled?: boolean
 }
 
-/** More than a screen shows. */
+/** The rows that are drawn first: more than a screen shows. */
 const FIRST_ROWS = 25
 
-/** The rows below the screen are drawn once those on it stand there: to draw a hundred takes a third of the time in which a page is opened. */
+/** Draws the rows below the screen after the rows on it: drawing a hundred rows takes a third of the time in which a page opens. */
 function useFirst<Row>(rows: readonly Row[]): readonly Row[] {
   const [isWhole, setWhole] = useState(false)
   useEffect(() => setWhole(true), [])
@@ -88,7 +88,7 @@ function classOf({ minor, number }: Pick<Column<never>, 'minor' | 'number'>): st
   return [minor ? 'minor' : '', number ? 'number' : ''].join(' ').trim()
 }
 
-/** Shows what is loaded of a list: the problem, nothing yet, nothing at all, or its rows. */
+/** Shows the state of a list: the problem, a list that is still loading, an empty list, or its rows. */
 export function Listed<Reply, Row>({
   loaded,
   rowsOf,
@@ -99,9 +99,9 @@ export function Listed<Reply, Row>({
   readonly caption: string
   readonly loaded: Loaded<Reply>
   readonly rowsOf: (reply: Reply) => readonly Row[]
-  /** The next step, where there is nothing. */
+  /** A text with the next step, where the list is empty. */
   readonly empty: ComponentChildren
-  /** The page with the whole list; undefined: this is it. */
+  /** The page with the whole list; undefined: the present page. */
   readonly restAt?: string
 }) {
   const { data, problem, next } = loaded

@@ -6,7 +6,7 @@ import { Empty, NotLoaded, Panel, Said } from './basic.tsx'
 interface Checkpoint {
   readonly origin: string
   readonly size: number
-  /** Names of the keys under it. */
+  /** Names of the keys that signed it. */
   readonly signers: readonly string[]
 }
 

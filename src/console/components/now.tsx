@@ -1,4 +1,4 @@
-// What the instance that answers does at this moment, second by second.
+// The present activity of the instance that answers, second by second.
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { useFollowed } from '../hooks.ts'

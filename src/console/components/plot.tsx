@@ -6,17 +6,17 @@ import { lazy } from '../../formats/lazy.ts'
 import { oneLine } from '../text.ts'
 import { Unfolded } from './basic.tsx'
 
-/** A colour of the style sheet: a plot is drawn anew where the reader changes between light and dark. */
+/** A colour of the style sheet: a plot is redrawn when the reader changes between light and dark. */
 type Colour = 'accent' | 'quiet' | 'open' | 'bad' | 'good'
 
 export interface Drawn {
   readonly name: string
   readonly colour: Colour
-  /** One for each time. */
+  /** A value for each time. */
   readonly values: readonly number[]
 }
 
-/** What happened at a moment that may explain what is seen. */
+/** An event that may explain the plotted values. */
 export interface Mark {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -30,14 +30,14 @@ interface PlotProps {
   readonly times: readonly number[]
   readonly bucketMs: number
   readonly drawn: readonly Drawn[]
-  /** Bars stand on each other; lines do not. */
+  /** Bars are stacked; lines are not. */
   readonly as: 'bars' | 'lines'
   readonly marks?: readonly Mark[]
-  /** Opened by a click on a bucket. */
+  /** Called when the reader clicks a bucket. */
   readonly onBucket?: (fromMs: number) => void
 }
 
-/** As the style sheet keeps it free. */
+/** The height that the style sheet reserves. */
 const HEIGHT_PX = 200
 const DAY_MS = 86_400_000
 
@@ -51,13 +51,13 @@ export function Plot(props: PlotProps) {
   const [Plotter, setPlotter] = useState<typeof uPlot>()
   useLayoutEffect(() => {
     let isLeft = false
-    // A file of its own: pages without a plot do not load it.
+    // Loaded from a separate file, so that pages without a plot do not load it.
     void import('uplot').then(({ default: loaded }) => isLeft || setPlotter(() => loaded))
     return () => void (isLeft = true)
   }, [])
   const plot = useRef<uPlot>(undefined)
   const names = drawn.map(({ name }) => name).join()
-  // What is drawn before the numbers are there would be drawn once more with them.
+  // A plot that is drawn before the numbers are loaded would be drawn again with them.
   const hasNumbers = times.length > 0
   useLayoutEffect(() => {
     const box = root.current
@@ -65,7 +65,7 @@ export function Plot(props: PlotProps) {
     const size = () => ({ width: box.clientWidth, height: HEIGHT_PX })
     const made = new Plotter({ ...optionsOf(Plotter, kept, setAt), ...size() }, dataOf(kept.current), box)
     plot.current = made
-    // It tells at once, too, of a size that is not new.
+    // The observer also reports at once, with a size that is not new.
     const observer = new ResizeObserver(() => box.clientWidth !== made.width && made.setSize(size()))
     observer.observe(box)
     return () => {
@@ -103,7 +103,7 @@ export function Plot(props: PlotProps) {
   )
 }
 
-/** The same numbers, for who does not see the plot. There may be hundreds of rows. */
+/** The same numbers, for readers who do not see the plot. There may be hundreds of rows. */
 function Rows({ label, times, bucketMs, drawn }: PlotProps) {
   const some = times.flatMap((time, i) => (drawn.some(({ values }) => values[i]) ? [{ time, i }] : []))
   if (some.length === 0) return <p class="empty">Nothing in this time.</p>
@@ -149,7 +149,7 @@ function useIsDark(): boolean {
   return isDark
 }
 
-/** Bars that stand on each other are drawn as sums, the highest first: each covers the lower part of the one before. */
+/** Stacked bars are drawn as sums, the highest first: each bar covers the lower part of the previous bar. */
 function dataOf({ times, drawn, as }: PlotProps): AlignedData {
   const seconds = times.map((ms) => ms / 1000)
   if (as === 'lines') return [seconds, ...drawn.map(({ values }) => [...values])]
@@ -238,7 +238,7 @@ function colourOf(name: string): string {
   return color
 }
 
-// A week has hundreds of each: to make a format takes fifty times as long as to use it.
+// A week has hundreds of numbers and of days: making a format takes fifty times as long as using it.
 const numbers = lazy(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 }))
 const days = lazy(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }))
 

@@ -1,4 +1,4 @@
-// What the service's own check says of a policy, while somebody types it.
+// The result of the service's own check of a policy, while somebody types it.
 import { useState } from 'preact/hooks'
 import type { PolicyCheck } from '../../formats/schemas/sandbox.ts'
 import { counted } from '../../formats/text/text.ts'
@@ -7,20 +7,20 @@ import { pause, useFollowed } from '../hooks.ts'
 import { Hash, Problem, Said } from './basic.tsx'
 import type { Draft } from './policy-text.tsx'
 
-/** As many as the check takes. */
+/** The most characters that the check takes. */
 const CHARACTERS_MAX = 65_536
-/** After the last key: a request for each letter would use up the human's budget. */
+/** Wait after the last key: a request for each letter would use up the human's budget. */
 const PAUSE_MS = 400
 
 interface Check {
-  /** Of the present text; the last one while another is on its way. */
+  /** The check of the present text; the previous check while another is in progress. */
   readonly checked: PolicyCheck | undefined
   readonly checking: boolean
   readonly problem: string | undefined
   readonly again: () => void
 }
 
-/** What the service says of a draft, once nothing has been typed for a moment. */
+/** Has the service check a draft, `PAUSE_MS` after the last key. */
 export function useCheck({ text, cases, retires }: Draft): Check {
   const [{ of, checked, problem }, setState] = useState<{
     of?: string

@@ -1,4 +1,4 @@
-// What a proposed policy changes, what follows from its approval, and the signature of the human who proposes it.
+// The differences that a proposed policy makes, the effects of its approval, and the signature of the human who proposes it.
 import { useEffect, useMemo } from 'preact/hooks'
 import { diffPolicies } from '../../core/policy/diff.ts'
 import { consequencesOf } from '../../formats/change-text.ts'
@@ -26,17 +26,17 @@ interface Proposing {
   readonly draft: Draft
   readonly set: (changes: Partial<Draft>) => void
   readonly versions: readonly PolicySummary[]
-  /** What was typed since is not in the document yet. */
+  /** Whether the document still lacks text that was typed since the last check. */
   readonly isChecking: boolean
-  /** Whether the service would take it now. */
+  /** Whether the service would take the proposal now. */
   readonly isProposable: boolean
-  /** How many cases do not hold. */
+  /** The number of cases that do not hold. */
   readonly failures: number
   readonly onProposed: (changeId: string) => void
   readonly onRefused: () => void
 }
 
-/** What would be proposed, what follows from it, and what proposes it. */
+/** The proposed version, the effects of its approval, and the button or the command that proposes it. */
 export function Proposal({
   me,
   document,
@@ -53,7 +53,7 @@ export function Proposal({
   const others = versions.filter(
     ({ name, version, status }) => name === policyId && status === 'APPROVED' && version !== policyVersion,
   )
-  // A version of another policy, which the text was before, does not end.
+  // A version that was chosen while the text was another policy does not end.
   const retires = draft.retires.filter((version) => others.some((one) => one.version === version))
   useEffect(() => {
     if (retires.length !== draft.retires.length) set({ retires })
@@ -65,7 +65,7 @@ export function Proposal({
     proposed: { ...document, ...(retires.length === 0 ? {} : { retires }) },
     reason: draft.reason.trim(),
   }
-  // A simulation is of one content: another one begins anew.
+  // A simulation belongs to one content: other content needs a new simulation.
   const content = useMemo(() => sha256Hex(proposalText({ ...said, reason: '' })), [document, retires.join()])
   const change = {
     kind: 'policy',
@@ -289,7 +289,7 @@ function ByCommand({
   )
 }
 
-/** As a shell takes it for one word, whatever it holds. */
+/** Quotes a text so that a shell takes it as one word, whatever it holds. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

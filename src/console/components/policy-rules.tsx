@@ -13,7 +13,7 @@ interface Version {
   readonly version: string
 }
 
-/** What the rules that decided most have decided. It is asked for beside the version, whose rules it need not know. */
+/** Decisions by rule, of the rules that decided most. The request runs beside that for the version, because it does not need the version's rules. */
 export function useDecided({ name, version }: Version) {
   const since = useMemo(() => sinceOf('30d', Date.now()), [])
   const asked = { since, policy: name, policyVersion: version }
@@ -35,7 +35,7 @@ function useDecisions({ asked, data, problem }: Counting, rules: PolicyDocument[
 const countsIn = (data: Statistics) =>
   totalsOf(data).flatMap(({ key, count }): [string, number][] => (key === null ? [] : [[key, count]]))
 
-/** The statistics name the ten rules that decided most. Each of the others is asked for by itself, where there are any. */
+/** The statistics name the ten rules that decided most. Each other rule takes a request of its own, where there are others. */
 async function countRest({
   data,
   rules,
@@ -110,7 +110,7 @@ function Decided({
 }: {
   readonly count: number
   readonly of: number
-  /** The time that was looked at, in words. */
+  /** The counted time range, in words. */
   readonly span: string
   readonly href: string
 }) {

@@ -1,4 +1,4 @@
-// Where the text of a proposed policy comes from: typed, from a version that is in effect, or from a file.
+// The sources of a proposed policy's text: typing, a version that is in effect, or a file.
 import { useRef, useState } from 'preact/hooks'
 import type { PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { oneLine } from '../text.ts'
@@ -6,7 +6,7 @@ import { oneLine } from '../text.ts'
 /** A larger file is not read. */
 const FILE_BYTES_MAX = 262_144
 
-/** What somebody has typed of a proposal. */
+/** The parts of a proposal that somebody has typed or chosen. */
 export interface Draft {
   readonly text: string
   /** The text of a cases.yaml; '' for none. */
@@ -59,7 +59,7 @@ export function BeginWith({
   )
 }
 
-/** A button that opens the browser's choice of files; the field itself cannot be styled. */
+/** A button that opens the browser's file dialog; the field itself cannot be styled. */
 export function FileButton({
   label,
   onFile,
@@ -81,7 +81,7 @@ export function FileButton({
         accept=".yaml,.yml,.json,application/yaml,text/plain"
         onChange={({ currentTarget }) => {
           onFile(currentTarget.files?.[0])
-          // The same file may be opened again, once it was mended.
+          // Lets the reader open the same file again after a correction.
           currentTarget.value = ''
         }}
       />
@@ -89,7 +89,7 @@ export function FileButton({
   )
 }
 
-/** @returns the text of a file that somebody chose, or why it has none */
+/** @returns the text of a file that somebody chose, or why the file cannot be read */
 export async function textOf(file: File): Promise<{ readonly text?: string; readonly problem?: string }> {
   if (file.size > FILE_BYTES_MAX)
     return {
@@ -113,12 +113,12 @@ export function selectLine(field: HTMLTextAreaElement | null, line: number): voi
   field.scrollTop = Math.max(0, (line - 4) * lineHeight)
 }
 
-/** @param taken versions that there are, or that a change proposes @returns the text with the next minor version that is not taken */
+/** @param taken versions that exist, or that a change proposes @returns the text with the next minor version that is not taken */
 export function withNextVersion(text: string, version: string, taken: readonly string[]): string {
   return text.replace(/^policyVersion:.*$/m, `policyVersion: ${nextVersion(version, taken)}`)
 }
 
-/** @param version such as 1.0.0 @param taken versions that there are, or that a change proposes @returns the next minor one that is not taken */
+/** @param version such as 1.0.0 @param taken versions that exist, or that a change proposes @returns the next minor version that is not taken */
 function nextVersion(version: string, taken: readonly string[]): string {
   const [major = 1, minor = 0] = version.split('.').map(Number)
   for (let next = minor + 1; ; next++) if (!taken.includes(`${major}.${next}.0`)) return `${major}.${next}.0`

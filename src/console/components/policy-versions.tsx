@@ -1,4 +1,4 @@
-// The versions of a policy over time, and what differs between any two of them.
+// The versions of a policy over time, and the differences between any two of them.
 import { diffPolicies } from '../../core/policy/diff.ts'
 import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { useFound, useLoaded } from '../hooks.ts'

@@ -12,12 +12,12 @@ interface Version {
   readonly version: string
 }
 
-/** The path at the service; the page is below `/console`. */
+/** The path of the API; the page has the same path below `/console`. */
 export function policyPath({ name, version }: Version): string {
   return `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
 }
 
-/** As many as a reply may hold. The pages of this list are numbered: no reply names the next one. */
+/** The largest page that a reply may hold. The pages of this list are numbered: no reply names the next page. */
 const PAGE_SIZE = 100
 
 /**
@@ -36,7 +36,7 @@ export async function allVersions(signal: AbortSignal): Promise<readonly PolicyS
 
 export const PROPOSE_PATH = '/console/policies/propose'
 
-/** @returns the page that proposes a version, with the text of this one to begin with */
+/** @returns the page that proposes a version, starting with the text of the given version */
 export function proposePathFrom({ name, version }: Version): string {
   return `${PROPOSE_PATH}?${new URLSearchParams({ name, version }).toString()}`
 }
@@ -51,12 +51,12 @@ export function PolicyLink({ to: { name, version } }: { readonly to: Version }) 
 
 /** The policy of a request as the service shows it. */
 export interface ShownPolicy {
-  /** Undefined until it is loaded, and where its hash is not the one that a signature covers. */
+  /** Undefined until it is loaded, and where its hash is not the hash that a signature covers. */
   readonly document: PolicyDocument | undefined
   readonly problem: string | undefined
 }
 
-/** By path: the versions that the rows of a list name are few, and a version never changes. */
+/** Documents by path: the rows of a list name few versions, and a version never changes. */
 const documents = new Map<string, Promise<PolicyDocument>>()
 
 function documentAt(path: string): Promise<PolicyDocument> {
@@ -64,14 +64,14 @@ function documentAt(path: string): Promise<PolicyDocument> {
   if (known !== undefined) return known
   const loading = get<{ document: PolicyDocument }>(path).then(({ data }) => data.document)
   documents.set(path, loading)
-  // It is asked for again the next time.
+  // After a failure the next call loads the document again.
   loading.catch(() => documents.delete(path))
   return loading
 }
 
 const hashes = new WeakMap<PolicyDocument, string>()
 
-/** Computed once for each document: a list of a hundred requests asks some hundreds of times. */
+/** Computed once for each document: a list of a hundred requests needs the hash some hundreds of times. */
 function contentHashOf(document: PolicyDocument): string {
   const known = hashes.get(document)
   if (known !== undefined) return known
@@ -82,7 +82,7 @@ function contentHashOf(document: PolicyDocument): string {
 
 /**
  * @param policy as `usePolicyOf` takes it
- * @returns undefined where its hash is not the one that a signature covers
+ * @returns undefined where its hash is not the hash that a signature covers
  * @throws as `get`
  */
 export async function documentOf(

@@ -4,7 +4,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 
 /** The bytes that the largest code holds with the least error correction (ISO/IEC 18004, version 40-L). */
 const BYTES_MAX = 2_953
-/** A module that is no whole number of pixels is drawn wider than its neighbour: every fifth code of 125 modules could not be read. */
+/** A whole number, because otherwise some modules are drawn wider than others: every fifth code of 125 modules could not be read. */
 const MODULE_PIXELS = 4
 /** Light modules that the standard asks for on each side. */
 const QUIET_ZONE = 4

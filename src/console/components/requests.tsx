@@ -46,7 +46,7 @@ const rows = {
   hrefOf: ({ request }: ApprovalRequest) => `/console/requests/${request.requestId}`,
 }
 
-/** What became of a request: once it is used, what came of its execution. */
+/** The status of a request and, once it is used, the outcome of its execution. */
 export function RequestStatus({ of: { status, usedBy } }: { readonly of: ApprovalRequest }) {
   return (
     <>
@@ -73,7 +73,7 @@ export const requestRows: Rows<ApprovalRequest> = {
   ],
 }
 
-/** Requests that all wait: what each of them is looked at for, in the place of a status that is always the same. */
+/** Requests that all wait: reasons to look at each of them, in the place of a status that is always the same. */
 export const waitingRows: Rows<ApprovalRequest> = {
   ...rows,
   columns: [
@@ -86,7 +86,7 @@ export const waitingRows: Rows<ApprovalRequest> = {
   ],
 }
 
-/** What stands out about a request, as its page says it, and who has signed. */
+/** The oddities of a request, in the words of its page, and the signatures so far. */
 export function WhyLook({ of: asked }: { readonly of: ApprovalRequest }) {
   const { document } = usePolicyOf(asked.request.policy)
   const signed = signedText(asked)

@@ -1,4 +1,4 @@
-// What is unusual about a request: the amounts on its target by anybody, and what the same caller did before.
+// Unusual facts about a request: the amounts of all callers on its target, and earlier executions of the same caller.
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
@@ -26,7 +26,7 @@ import { TargetLink } from './names.tsx'
 import type { ShownPolicy } from './policy.tsx'
 import { amountOf, namedAmountOf, type Money } from '../../core/policy/shown.ts'
 
-/** How many of the newest executions and requests are looked through. */
+/** The number of newest executions and requests that are examined. */
 const PAST = 100
 const SHOWN = 5
 
@@ -39,11 +39,11 @@ export function Unusual({
   policy: { document, problem },
 }: {
   readonly asked: ApprovalRequest
-  /** Of the request. */
+  /** The policy of the request. */
   readonly policy: ShownPolicy
 }) {
   const { requestedBy, capability, target } = asked.request
-  // Of a request that is over: what there was when it was decided, without its own execution and what came later.
+  // A request that is over shows the state at its decision, without its own execution and later events.
   const at = decidedAt(asked)
   const until = at === undefined ? {} : { until: at }
   const records = useLoaded<ExecutionTrustRecord[]>(
@@ -61,7 +61,7 @@ export function Unusual({
       transaction.intent.action === capability && execution?.status === 'COMPLETED',
   )
   const done = similar.map(({ transaction }) => transaction.intent)
-  // It says which amounts count: before, others would be compared, and without it those that mostly do.
+  // The policy says which amounts count: before it is loaded, other amounts would be compared; if it cannot be loaded, the usual amounts are.
   const isPolicyAwaited = document === undefined && problem === undefined
   const money = amountOf(document, asked.request)
   const named = namedAmountOf(document, asked.request)
@@ -138,7 +138,7 @@ export function Unusual({
   )
 }
 
-/** What only the records of the caller say: other numbers than its amount, and what it did where no catalogue says so. */
+/** Oddities that only the caller's records show: numbers other than the amount, and first times where no catalogue shows them. */
 function ofRecords(
   { request, compared }: ApprovalRequest,
   done: readonly Done[],
@@ -166,7 +166,7 @@ const WORDS = {
   declined: 'declined',
 } as const
 
-/** The amounts of the same caller, where the policy names none to the catalogue. */
+/** The amounts of the same caller, where the policy names no amount to the catalogue. */
 function OfCaller({ money, done }: { readonly money: Money; readonly done: readonly Done[] }) {
   const past = numbersOf(
     done.filter(({ parameters }) => (parameters['currency'] ?? null) === money.currency),
@@ -196,7 +196,7 @@ function spansOf(among: readonly PastAmount[], currency: string | null): string 
   return spans.length === 0 ? 'nothing before' : spans.join(', ')
 }
 
-/** Past amounts: dots for what was carried out, red rings for what is in doubt, rings for what is open, crosses for what was declined; a diamond is this one. */
+/** Past amounts: dots were carried out, red rings are in doubt, rings are open, crosses were declined; the diamond is the present request. */
 function Strip({
   of: { amount },
   among,

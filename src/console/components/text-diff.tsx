@@ -1,4 +1,4 @@
-// What differs between two texts or documents, word by word: what went is struck through, what came is marked, and nothing else is shown.
+// The differences between two texts or documents, word by word: removed words are struck through, new words marked, and equal places left out.
 import { diffArrays } from 'diff'
 import { differencesOf, orderText, type Difference } from '../../formats/change-text.ts'
 import { oneLine } from '../text.ts'
@@ -26,7 +26,7 @@ export function DocumentDiff({ of: diff }: { readonly of: Readonly<Record<string
   )
 }
 
-/** One text before and after; undefined: there is none. */
+/** A text before and after a change; undefined: there is no such text. */
 export function TextDiff({ from, to }: Pick<Difference, 'from' | 'to'>) {
   return (
     <bdi class="diff-of-words">

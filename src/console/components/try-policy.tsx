@@ -1,4 +1,4 @@
-// What a policy version would decide of an action that the reader makes up: the sandbox stores nothing and calls nobody.
+// The decision of a policy version on an action that the reader makes up: the sandbox stores nothing and calls no connector.
 import { useState } from 'preact/hooks'
 import type { PolicyDetail } from '../../formats/schemas/policy-version.ts'
 import { post, problemText, type Me } from '../api.ts'
@@ -16,7 +16,7 @@ interface Tried {
   readonly problem?: string
 }
 
-/** A beginning to change: every signal that a caller has to send. */
+/** An example for the reader to change, with every signal that a caller has to send. */
 function exampleOf({ document, toSend }: PolicyDetail): string {
   const signals = toSend.flatMap(({ signal, type, verified }) =>
     verified === undefined ? [[signal, type === 'boolean' ? true : 0] as const] : [],

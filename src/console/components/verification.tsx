@@ -1,4 +1,4 @@
-// The offline verifier's report of what a page shows.
+// The offline verifier's report on the evidence that a page shows.
 import { get } from '../api.ts'
 import { useFound } from '../hooks.ts'
 import { Panel, Problem, Said } from './basic.tsx'
@@ -14,7 +14,7 @@ export function Verification({
   const keyIds = [...new Set(approvals)]
   const { found: report, problem } = useFound(
     async () => {
-      // Loaded where it is wanted: it is larger than all of the rest.
+      // Loaded only where it is needed: the verifier is larger than all of the rest.
       const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
         import('../verify.ts'),
         get<object>('/.well-known/jwks.json'),

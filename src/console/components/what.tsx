@@ -1,4 +1,4 @@
-// What an approval request wants done, in one line: in the words of its policy where it has some, and with the requester's values set apart.
+// The requested action in one line: in the words of its policy where the policy has some, and with the requester's values set apart.
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { amountOf, piecesOf, shownMoney, type Action } from '../../core/policy/shown.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'

@@ -1,4 +1,4 @@
-// The pages of one caller and of one target: what it did or what was done to it, for how much, what was refused, and who asked for approvals.
+// The pages of one caller and of one target: its executions with their amounts, its refusals, and its approval requests.
 import { useMemo } from 'preact/hooks'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { CallerKey } from '../../formats/schemas/caller-key.ts'
@@ -29,10 +29,10 @@ import { oneLine, shownMoney } from '../text.ts'
 import { executionRows, type ExecutionsPage } from './executions.tsx'
 
 const EVERY_MS = 30_000
-/** How many of the newest a page shows; the list has the rest. */
+/** The number of newest rows that a page shows; the list has the rest. */
 const NEWEST = 10
 
-/** One of the two: whose, or to what. */
+/** The filter of a page: by caller, or by target. */
 type Of = { readonly callerId: string } | { readonly target: string }
 
 export function Caller({ params }: PageProps) {
@@ -79,7 +79,7 @@ function Activity({ of }: { readonly of: Of }) {
 
 const RANGE = ranges['30d']
 
-/** What a caller did, or what was done to a target. */
+/** The executions of a caller, or on a target. */
 function Executions({ of }: { readonly of: Of }) {
   const since = useMemo(() => sinceOf('30d', Date.now()), [])
   const asked = (by: string, more = {}) => statisticsPath({ since, by, ...of, ...ENDED, ...more })
@@ -139,7 +139,7 @@ function Executions({ of }: { readonly of: Of }) {
   )
 }
 
-/** What the page is opened for. */
+/** The main content of the page. */
 function Outcomes({
   of,
   since,

@@ -1,4 +1,4 @@
-// The page of whose signatures count, whose keys open what, and which keys the service signs with.
+// The page of approvers whose signatures count, of callers' keys and their permissions, and of the service's signing keys.
 import type { ApproverGroup } from '../../formats/schemas/approver-group.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
 import type { CallerKey } from '../../formats/schemas/caller-key.ts'
@@ -212,7 +212,7 @@ export function Approvers({ me }: PageProps) {
   )
 }
 
-/** The command that proposes a change: a session proposes none. */
+/** The command that proposes a change: a session cannot propose it. */
 function Proposing({ kind, body }: { readonly kind: string; readonly body: object }) {
   const json = JSON.stringify({ ...body, reason: '<why>' }).replaceAll("'", `'\\''`)
   return (
@@ -234,7 +234,7 @@ function scopeText({ credentialHolderType, readAll, allowedCapabilities = [], ..
   ].join('; ')
 }
 
-/** Shows who approved what last happened to it. */
+/** Shows who approved the last change of the key. */
 function ByWhom({ row }: { readonly row: CallerKey }) {
   const { source, issuedBy, issuedByChange, revokedBy, revokedByChange } = row
   const changeId = revokedByChange ?? issuedByChange

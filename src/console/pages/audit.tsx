@@ -1,4 +1,4 @@
-// Signed audit events: what was refused, and what humans did.
+// Signed audit events: refusals, and acts of humans.
 import type { AuditEventWithSignature } from '../../formats/schemas/audit-event.ts'
 import { auditTypes } from '../../formats/schemas/audit-types.ts'
 import { callerOf, grouped, type Event } from '../audit-groups.ts'
@@ -19,7 +19,7 @@ function Who({ of }: { readonly of: Event }) {
 
 const filters: readonly Filter[] = [{ name: 'type', label: 'Type', values: auditTypes }, ...timeFilters]
 
-/** What an event speaks of, by the members of its detail that are ids. */
+/** Links to the objects that an event is about, by the members of its detail that are ids. */
 function placesOf({ detail }: Event): readonly (readonly [what: string, href: string])[] {
   const { businessTransactionId, requestId, webhookEventId, changeId, endpointId, kind: of } = detail ?? {}
   const kind = Object.keys(changePaths).find((one) => one === of)

@@ -1,4 +1,4 @@
-// The pages of changes by which humans govern the service: one proposes, another resolves with their own step-up key.
+// The pages of changes by which humans govern the service: one human proposes, another resolves with their own step-up key.
 import { useState } from 'preact/hooks'
 import { post, type Me } from '../api.ts'
 import {
@@ -71,7 +71,7 @@ export function Changes({ query }: PageProps) {
   )
 }
 
-/** Undefined where a member is missing that it covers. */
+/** The hash of a change; undefined where a member that the hash covers is missing. */
 function hashOf(change: ChangeRow): string | undefined {
   const shown = shownOf(change as unknown as JsonMembers)
   const isWhole = Object.values(shown).every((member) => (member as unknown) !== undefined)
@@ -83,13 +83,13 @@ export function Change({ params, me }: PageProps) {
   const path = changePaths[kind]
   const { data, problem, reload } = useLoaded<ChangeRow>(path && `${path}/${encodeURIComponent(id)}`, 5_000)
   const [made, setReport] = useState<ImpactReport>()
-  // Another change may have come in the place of the one that it is of.
+  // Another change may have replaced the change that the report is about.
   const report = made?.changeHash === data?.changeHash ? made : undefined
   useTitle(data === undefined ? 'Change' : oneLine(changeTitle(data)))
   if (data === undefined)
     return <NotLoaded title="Change" problem={path === undefined ? 'There is no such change.' : problem} />
   const against = data.diff?.['against']
-  // A step-up signs the hash: it must be that of what is shown.
+  // A step-up signs the hash, so it must be the hash of the shown change.
   const hash = hashOf(data)
   if (hash !== data.changeHash)
     return (
@@ -173,7 +173,7 @@ export function Change({ params, me }: PageProps) {
   )
 }
 
-/** What an approval puts into effect. */
+/** The effects of an approval. */
 function Follows({ change }: { readonly change: ChangeRow }) {
   const sentences = consequencesOf(change)
   if (sentences.length === 0) return null
@@ -244,7 +244,7 @@ function Resolve({ change, me, report, onResolved }: ToResolve & { readonly me: 
   )
 }
 
-/** Signs what the page shows, with the passkey of the human who looks. */
+/** Signs the change that the page shows, with the passkey of the logged-in human. */
 function ResolveBy({
   own,
   change,

@@ -1,4 +1,4 @@
-// One endpoint that events are pushed to: how far behind it is and why, what it waits for, and the acts of a human that mend it. Each act is
+// One endpoint that events are pushed to: how far behind it is and why, its next event, and the acts by which a human mends it. Each act is
 // signed with the human's step-up passkey, because it may cost a receiver events or its signatures.
 import { useState } from 'preact/hooks'
 import type { EventEndpointWithAttempts } from '../../formats/schemas/event-endpoint.ts'
@@ -24,13 +24,13 @@ import { useSigning } from '../signing.ts'
 import { absolute, oneLine } from '../text.ts'
 
 const EVERY_MS = 10_000
-/** For some seconds after a human had it tried again, the result of that attempt is looked for. */
+/** Reload interval for some seconds after a human has triggered an attempt, so that its result appears. */
 const SOON_MS = 1_000
 const RESULT_WITHIN_MS = 10_000
 
-/** What a human has had tried again. */
+/** An attempt that a human has triggered. */
 interface Tried {
-  /** The number of the attempt that was the newest then. */
+  /** The number of the newest attempt at that time. */
   readonly after: number
   readonly atMs: number
 }
@@ -38,7 +38,7 @@ interface Tried {
 const isAwaited = (tried: Tried | undefined): tried is Tried =>
   tried !== undefined && Date.now() - tried.atMs < RESULT_WITHIN_MS
 
-/** As many events as a page of the feed may have. */
+/** The most events that a page of the feed may have. */
 const COUNTED_MAX = 1_000
 
 export function Endpoint({ params, me }: PageProps) {
@@ -90,7 +90,7 @@ export function Endpoint({ params, me }: PageProps) {
   )
 }
 
-/** What came of the attempts. */
+/** The results of the attempts so far. */
 function Standing({ of: endpoint }: { readonly of: EventEndpointWithAttempts }) {
   const { state, lastSuccessAt, lastFailureAt, lastFailure, failingSince, nextAttemptAt } = endpoint
   const { unservedSince, unservedReason = '' } = endpoint
@@ -143,7 +143,7 @@ interface FeedEvent {
   readonly callerId?: string
 }
 
-/** The events that the endpoint has not taken, counted in the feed, and the one that holds up the others. */
+/** The events that the endpoint has not taken, counted in the feed, and the event that holds up the others. */
 function Backlog({ of: { cursor, types, callerIds } }: { readonly of: EventEndpointWithAttempts }) {
   const query = new URLSearchParams({
     types: types.join(','),
@@ -287,7 +287,7 @@ function Mend({
   )
 }
 
-/** What came of having it tried again, as a sentence. */
+/** The result of a triggered attempt, as a sentence. */
 function resultOf({ attempts, nextAttemptAt }: EventEndpointWithAttempts, tried: Tried): string {
   const first = attempts.findLast(({ number }) => number > tried.after)
   if (first === undefined)

@@ -24,7 +24,7 @@ type Found =
   | { readonly text: string; readonly record: ExecutionTrustRecord }
   | { readonly intent: ExecutionIntent | undefined }
 
-/** The intent first: it says whether there is a record to ask for. */
+/** Reads the intent first, because the intent says whether there is a record to read. */
 async function find(id: string): Promise<Found> {
   const intent = await orNone(get<ExecutionIntent>(`/execution-intents/${encodeURIComponent(id)}`))
   const { inDoubt = false, state } = intent?.data ?? {}
@@ -102,7 +102,7 @@ function Shown({ id, text, record }: Kept) {
 
 type Verified = ExecutionTrustRecord['executions'][number]['decision']['verifiedSignals'][string]
 
-/** Who stood for a signal: each approver with the group by which they counted, and the member in whose place. */
+/** The approvers of a verified signal: each with the group by which they counted, and the member whom they stood in for. */
 function VerifiedBy({ name, of: { by, approvals = [], groups = [] } }: { name: string; of: Verified }) {
   return (
     <p>
@@ -190,7 +190,7 @@ interface CourseStep {
   readonly what: ComponentChildren
 }
 
-/** In the order of their times: a human may have approved before the action was submitted. Of one time, in the order of the pipeline. */
+/** Steps in the order of their times: a human may have approved before the submission. Steps of the same time are in the order of the pipeline. */
 function stepsOf(record: ExecutionTrustRecord, approvals: readonly SignedApproval[]): CourseStep[] {
   const { transaction } = record
   const [execution] = record.executions
@@ -259,7 +259,7 @@ function stepsOf(record: ExecutionTrustRecord, approvals: readonly SignedApprova
   return steps.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
 
-/** How a caller by token proved who it is. */
+/** How a caller with a token proved its identity. */
 function ByToken({ of: authorization }: { readonly of: ExecutionTrustRecord['authorization'] }) {
   const { callerAuthentication: said } = authorization.payload
   return said === undefined ? null : (

@@ -1,4 +1,4 @@
-// Executions, newest first, as the catalogue has them: what was done, how it ended, and for how much.
+// Executions, newest first, as the catalogue has them: action, outcome and amount.
 import type { CataloguePage, CatalogueStatus } from '../../formats/schemas/catalogue.ts'
 import type { Static } from 'typebox'
 import { Badge, LACKED_APPROVAL, Said, Time } from '../components/basic.tsx'
@@ -14,7 +14,7 @@ import { shownMoney, shownSummary } from '../text.ts'
 export type ExecutionsPage = Static<typeof CataloguePage>
 type Entry = ExecutionsPage['executions'][number]
 
-/** What they are called elsewhere. */
+/** The names of the catalogue's statuses on other pages. */
 const STATUSES: Readonly<Record<CatalogueStatus, string>> = {
   completed: 'COMPLETED',
   failed: 'FAILED',
@@ -63,11 +63,11 @@ const filters: readonly Filter[] = [
   ...entryFilters,
 ]
 
-/** A busy service has new ones all the time: the list is read again no more often. */
+/** A busy service has new executions all the time: the list is reloaded no more often than this. */
 const AGAIN_MS = 1_000
 const WAIT_SECONDS = 25
 
-/** Where what is newer than a first page is asked for; undefined: nothing newer comes into what is shown. */
+/** The path for executions that are newer than a first page; undefined: no newer execution can enter the shown list. */
 function newerPath(
   query: URLSearchParams,
   names: readonly string[],
@@ -82,7 +82,7 @@ function newerPath(
   return listPath('/executions', newer, [...names, 'pageSize'])
 }
 
-/** Waits at the service for something newer, and has the list read again. */
+/** Waits at the service for a newer execution, then reloads the list. */
 function useNewer(path: string | undefined, reload: () => void): void {
   useFollowed(
     () => async (signal) => {

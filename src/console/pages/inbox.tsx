@@ -12,10 +12,10 @@ import { useLater, useLoaded, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { beginQueue, useWaitingCompared, waitingPath } from '../queue.ts'
 
-/** Requests follow at once (`useWaitingCompared`). */
+/** For changes and executions in doubt; requests are reloaded sooner (`useWaitingCompared`). */
 const REST_EVERY_MS = 120_000
 
-/** As many as a reply may hold. */
+/** The largest page that a reply may hold. */
 const PAGE = 'pageSize=100'
 
 export function Inbox({ me }: PageProps) {

@@ -26,16 +26,16 @@ interface Page {
   readonly path: string
   readonly title: string
   readonly group?: (typeof groups)[number]
-  /** Its name in the navigation; undefined: it is reached from another page. */
+  /** Its name in the navigation; undefined: another page leads there. */
   readonly nav?: string
-  /** The page that the navigation marks in its place, where its path is not below that one. */
+  /** The path of the page that the navigation marks in its place, where its own path is not below that path. */
   readonly under?: string
-  /** The palette goes there all the same. */
+  /** The palette lists the page, although the navigation does not. */
   readonly inPalette?: true
-  /** The key that goes there after `g`. */
+  /** The key that opens the page after `g`. */
   readonly goes?: string
   readonly view: ComponentType<PageProps>
-  /** It shows the last one until the next one is there, in the place of an empty page. */
+  /** The page shows the last object until the next object is loaded, in the place of an empty page. */
   readonly keepsLast?: true
 }
 

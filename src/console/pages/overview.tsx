@@ -1,4 +1,4 @@
-// The first page: what was executed and refused, what is spent, how long approvals take, and what does not go well.
+// The first page: executions and refusals, spending, the duration of approvals, and problems.
 import { useMemo } from 'preact/hooks'
 import type { EventEndpoint } from '../../formats/schemas/event-endpoint.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
@@ -33,7 +33,7 @@ import {
 import { shownMoney } from '../text.ts'
 
 const EVERY_MS = 15_000
-/** What changes seldom. */
+/** For data that change seldom. */
 const REST_EVERY_MS = 60_000
 
 const DEFAULT: RangeName = '24h'
@@ -88,7 +88,7 @@ function Without() {
   )
 }
 
-/** The range begins where it began when the page was opened, and goes on to now. */
+/** The figures of a range: its start is fixed when the page opens, and its end is always now. */
 function Period({ range }: { readonly range: RangeName }) {
   const { bucket, bucketMs } = ranges[range]
   const since = useMemo(() => sinceOf(range, Date.now()), [range])
@@ -172,7 +172,7 @@ function marksOf(changes: readonly Change[], sinceMs: number): Mark[] {
   })
 }
 
-/** A request is open for a day at most, so that the last two have all that wait. */
+/** A request is open for a day at most, so the last two days have all waiting requests. */
 const WAITING_SINCE_MS = 2 * 86_400_000
 
 function Waiting() {
@@ -280,10 +280,10 @@ function Spend({ since }: { readonly since: string }) {
   )
 }
 
-/** Of each limit the fullest few. */
+/** The number of rows that a panel shows, such as the fullest entries of each limit. */
 const SHOWN = 3
 
-/** What is used of a limit is counted over its own window: the shortest range is enough to ask. */
+/** The used part of a limit is counted over the limit's own window, so a request for the shortest range is enough. */
 function Limits() {
   const since = useMemo(() => sinceOf('1h', Date.now()), [])
   const { data, problem } = useCatalogue<Statistics>(

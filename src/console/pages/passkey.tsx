@@ -1,5 +1,5 @@
-// Passkeys of the human who looks. One that decides is made here and enrolled by others: a session changes nothing, so the page gives what is
-// to be proposed. One that only logs in is registered at once, with the key.
+// Passkeys of the logged-in human. A passkey that decides is made here and enrolled by others: a session changes nothing, so the page gives the
+// text to propose. A passkey that only logs in is registered at once, with the API key.
 import { useEffect, useState } from 'preact/hooks'
 import { post, problemText, type Me } from '../api.ts'
 import {
@@ -25,14 +25,14 @@ import { newChallenge } from '../session.ts'
 
 type Purpose = 'approve' | 'resolve' | 'log in'
 
-/** A passkey whose public half others have to enrol. Lost, it would stay on the device for nothing: so the tab keeps it. */
+/** A passkey whose public half others have to enrol. The tab keeps that half: if it were lost, the passkey on the device would be useless. */
 interface Made {
   readonly purpose: Exclude<Purpose, 'log in'>
   readonly keyId: string
   readonly enrolment: Enrolment
 }
 
-/** Under which it is kept. */
+/** The name under which the passkey is kept. */
 const DRAFT = 'passkey'
 
 export function MakePasskey({ me }: PageProps) {
@@ -62,7 +62,7 @@ export function MakePasskey({ me }: PageProps) {
     event.preventDefault()
     const form = event.currentTarget
     const keyId = fieldOf(form, 'keyId')
-    // Said before the device is asked, which would keep a passkey that nothing can enrol.
+    // Checked before the device is asked: otherwise the device would keep a passkey that nobody can enrol.
     const wrong =
       problemOfName(keyId, purpose === 'approve' ? used : []) ??
       (purpose === 'log in' && fieldOf(form, 'key') === '' ? 'Give your key, once more.' : undefined)
@@ -95,7 +95,7 @@ export function MakePasskey({ me }: PageProps) {
             Your phone, your computer or a security key keeps it, and signs once it has verified that it is
             you. It is asked twice: to make the passkey, and to prove that it is there.
           </p>
-          {/* Not by the browser's own messages, which end after a moment. */}
+          {/* `noValidate`, because the browser's own messages disappear after a moment. */}
           <form noValidate onSubmit={(event) => void submit(event)}>
             <label>
               What it is for
@@ -123,7 +123,7 @@ export function MakePasskey({ me }: PageProps) {
                 <input name="key" type="password" required autocomplete="off" placeholder="csk_…" />
               </label>
             )}
-            {/* The names must be known before one is taken; without them the proposal is what finds out. */}
+            {/* The used names must be known before a new name is taken; without them, the proposal finds a duplicate. */}
             <button type="submit" class="primary" disabled={asks || approvers.isAwaited}>
               {asks ? 'Asking your device…' : 'Make a passkey'}
             </button>
@@ -161,7 +161,7 @@ function problemOfName(keyId: string, used: readonly string[]): string | undefin
     : undefined
 }
 
-/** The passkeys that decide, from the keys that are published: others enrolled them, and others revoke them. */
+/** The passkeys that decide, from the published keys: other humans enrolled them, and other humans revoke them. */
 function SigningPasskeys({
   me,
   of: { data, problem, isAwaited },
@@ -227,7 +227,7 @@ interface LoginPasskey {
   readonly isInEffect: boolean
 }
 
-/** The passkeys that log this human in, and the way to remove one that was lost. */
+/** The passkeys that log this human in, and the way to remove a lost passkey. */
 function LoginPasskeys({
   of: { data, problem, reload },
 }: {
@@ -258,7 +258,7 @@ function LoginPasskeys({
             { title: 'Name', cell: ({ name }) => <Said text={name} /> },
             {
               title: 'Made',
-              // On a phone, which shows no headings, two times stand one after the other.
+              // A phone shows no headings: without these words, two times would follow each other.
               cell: ({ registeredAt }) => (
                 <>
                   made <Time at={registeredAt} />
@@ -339,18 +339,18 @@ function Proposal({
   )
 }
 
-/** The ways out of this device for a text that others need. */
+/** The ways to hand a text on this device to others. */
 function Handing({
   text,
   file,
   onForget,
 }: {
   readonly text: string
-  /** Its name. */
+  /** The name of the file. */
   readonly file: string
   readonly onForget: () => void
 }) {
-  // Not everywhere, whatever the type says: a desktop's browser may have nothing to share with.
+  // The type says that every browser has `share`, but the browser of a desktop may lack it.
   const mayShare = 'share' in navigator
   return (
     <>
@@ -361,7 +361,7 @@ function Handing({
         {mayShare && (
           <button
             type="button"
-            // Whoever closes the choice of programs has shared nothing, which is no failure.
+            // A human who closes the choice of programs has shared nothing, which is no failure.
             onClick={() => void navigator.share({ title: file, text }).catch(() => undefined)}
           >
             Share…

@@ -1,4 +1,4 @@
-// Policies: which are in effect for what, and one version with its rules.
+// The pages of policies: the versions in effect with their actions, and one version with its rules.
 import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { Badge, Detail, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Filters, type Filter } from '../components/filters.tsx'

@@ -1,5 +1,5 @@
-// Proposes a policy version: its text, what the service's own check says of it, what it changes and what follows, and the signature of the
-// human who proposes it. What somebody types stays in this tab until it is sent (src/console/draft.ts).
+// Proposes a policy version: its text, the result of the service's own check, its differences and effects, and the signature of the human
+// who proposes it. Typed text stays in this tab until it is sent (src/console/draft.ts).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { getText, problemText, type Me } from '../api.ts'
@@ -22,7 +22,7 @@ import { useFound, useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { navigate } from '../router.ts'
 
-/** Under which the draft is kept. */
+/** The name under which the draft is kept. */
 const DRAFT = 'policy'
 
 export function ProposePolicy({ query, me }: PageProps) {
@@ -44,7 +44,7 @@ export function ProposePolicy({ query, me }: PageProps) {
 function Form({ me, from }: { readonly me: Me; readonly from: Version | undefined }) {
   const [draft, setDraft] = useState<Draft>(() => ({ ...NOTHING, ...keptDraft(me.callerId, DRAFT) }))
   const { found: listed, problem: unlisted } = useFound(allVersions, '')
-  // A version that a change proposes is taken too.
+  // A version that an open change proposes is taken, too.
   const { data: proposed, problem: unproposed } = useLoaded<{ changes: Change[] }>(
     '/changes?kind=policy&status=PENDING_APPROVAL&pageSize=100',
   )
@@ -62,7 +62,7 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
     keepDraft(me.callerId, DRAFT, JSON.stringify(draft) === JSON.stringify(NOTHING) ? undefined : draft)
   }, [draft])
 
-  /** @param replaces whether it takes the place of what is there by the time that it has come */
+  /** @param replaces whether the loaded text replaces the text that the field has by then */
   const beginWith = async (of: Version, replaces: boolean) => {
     setProblem(undefined)
     try {
@@ -73,7 +73,7 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
       setProblem(problemText(error))
     }
   }
-  // Only into an empty field: what was typed before a reload counts for more than the link that led here.
+  // Only into an empty field: text that was typed before a reload counts for more than the link that led here.
   const isEmpty = draft.text === ''
   const isListed = listed !== undefined && proposed !== undefined
   useEffect(() => {
@@ -188,7 +188,7 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
               <NotLoaded problem={unlisted} />
             </Panel>
           )}
-          {/* Without the versions that are there, what was chosen to end would be taken for nothing. */}
+          {/* Without the list of versions, `Proposal` would drop the versions that were chosen to end. */}
           {document !== undefined && listed !== undefined && (
             <Proposal
               key={`${document.policyId} ${document.policyVersion}`}

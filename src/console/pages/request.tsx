@@ -33,7 +33,7 @@ import { lookUpNext, useQueue, waitingChanged, type Place } from '../queue.ts'
 import { oneLine } from '../text.ts'
 import { navigate, place as here } from '../router.ts'
 
-/** Holds the request until it changes, for as long as the page is open. */
+/** Follows a request as long as the page is open: the service holds each reply until the request changes. */
 function useRequest(id: string) {
   const [request, setRequest] = useState<ApprovalRequest>()
   const problem = useFollowed(() => {
@@ -44,7 +44,7 @@ function useRequest(id: string) {
       setRequest(data)
       wait = 20
       if (!isOpen(data)) return undefined
-      // The reply of an approved one is not held.
+      // The service does not hold the reply for an approved request.
       return data.status === 'APPROVED' ? 5_000 : 0
     }
   }, id)
@@ -57,7 +57,7 @@ export function Request({ params, me }: PageProps) {
   const isOfThis = request?.request.requestId === id
   if (request === undefined || (!isOfThis && problem !== undefined))
     return <NotLoaded title="Approval request" problem={problem} />
-  // The last one stays until this one is there, and nobody can decide on it meanwhile.
+  // The last request stays until the new request is loaded, and nobody can decide on it meanwhile.
   return (
     <div inert={!isOfThis} aria-busy={!isOfThis}>
       <Shown key={request.request.requestId} asked={request} me={me} problem={problem} />
@@ -94,7 +94,7 @@ function Shown({
     const { path } = here.get()
     waitingChanged()
     if (how === 'Withdrawn') return
-    // Without an answer the decision stands all the same: the page goes by what it knew.
+    // The decision stands even if this look-up fails: the page then uses the next request that it knew.
     const following = await lookUpNext(me, request.requestId).catch(() => next)
     // The reader may have left this page meanwhile.
     if (!following || here.get().path !== path) return
@@ -118,7 +118,7 @@ function Shown({
         left={
           <>
             <Panel title="What will happen">
-              {/* On a phone it scrolls by itself: no text of a requester moves what is unusual off the first screen. */}
+              {/* On a phone the region scrolls by itself: no text of a requester moves the oddities off the first screen. */}
               <div class="what" tabIndex={0} role="region" aria-label="What will happen">
                 <Wanted by={request} />
                 {request.note !== '' && (
@@ -160,14 +160,14 @@ function Shown({
 interface Decided {
   readonly about: string
   readonly text: string
-  /** The request that the decision led to: only its page says so. */
+  /** The request that the decision led to: only its page shows the text. */
   readonly on: string
 }
 
-/** What was decided last. */
+/** The last decision. */
 const said = store<Decided | null>(null)
 
-/** Where this request is among those that wait, and the ways to the others. */
+/** The place of this request among the waiting requests, and the links to the others. */
 function QueueBar({
   id,
   place,
@@ -175,7 +175,7 @@ function QueueBar({
 }: {
   readonly id: string
   readonly place: Place | undefined
-  /** Its line is there before the queue is known, so that nothing below it moves. */
+  /** The line of the bar is reserved before the queue is known, so that nothing below it moves. */
   readonly isKept: boolean
 }) {
   const last = useStore(said)
@@ -205,7 +205,7 @@ function QueueBar({
   )
 }
 
-/** The page for a request that is not what the service says, or not what it was. */
+/** The page for a request that does not match the service's hash or action code, or that has changed. */
 function DoNotSign({
   asked,
   first,
@@ -213,7 +213,7 @@ function DoNotSign({
   code,
 }: {
   readonly asked: ApprovalRequest
-  /** The requestHash of what was read first. */
+  /** The requestHash of the first reply. */
   readonly first: string
   readonly hash: string
   readonly code: string
@@ -233,7 +233,7 @@ function DoNotSign({
   )
 }
 
-/** What approvers asked back and the requester answered. */
+/** The questions of approvers and the answers of the requester. */
 function Notes({ of: { notes = [], request } }: { readonly of: ApprovalRequest }) {
   if (notes.length === 0) return null
   return (
@@ -255,7 +255,7 @@ function Notes({ of: { notes = [], request } }: { readonly of: ApprovalRequest }
 
 function Approvals({ of }: { readonly of: ApprovalRequest }) {
   const { approvals, notCounted = [], eligible, missing, signals = [] } = of
-  // One signal that every approver may sign for says nothing that the rest of the panel does not.
+  // A single signal that every approver may sign for adds nothing to the rest of the panel.
   const bySignal = signals.filter(({ from }) => signals.length > 1 || from !== undefined)
   const misfits = useCounterMisfits()
   return (
@@ -325,7 +325,7 @@ const WHY_NOT = {
   NOT_IN_GROUP: 'in no group whose approval is asked for',
 } as const
 
-/** When approvers are told of it again, and when a further group is asked. */
+/** When approvers are reminded of the request, and when a further group is asked. */
 function AskedAgain({ of: { ask, status } }: { readonly of: ApprovalRequest }) {
   const now = useNow(10_000)
   if (ask === undefined || status !== 'PENDING') return null
@@ -348,7 +348,7 @@ function AskedAgain({ of: { ask, status } }: { readonly of: ApprovalRequest }) {
   )
 }
 
-/** How far one signal is approved, and who could go on: the groups that its policy names are all that counts for it. */
+/** The approvals of one signal, and the approvers who can still sign: only the groups that its policy names count. */
 function SignalLine({ of }: { readonly of: NonNullable<ApprovalRequest['signals']>[number] }) {
   const { signal, quorum, from, approvedBy, eligible } = of
   const missing = quorum - approvedBy.length
@@ -372,7 +372,7 @@ function SignalLine({ of }: { readonly of: NonNullable<ApprovalRequest['signals'
   )
 }
 
-/** The execution that a used request has released, and what came of it. */
+/** The execution that a used request has released, and its outcome. */
 function UsedBy({
   of: { businessTransactionId: id, outcome },
 }: {

@@ -1,4 +1,4 @@
-// Finds what a text names: an id of anything, an action code, a capability, a caller, an approver or a policy. What names one thing opens it.
+// Finds the objects that a text names: by any id, action code, capability, caller, approver or policy. A single hit opens at once.
 import type { Static } from 'typebox'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
@@ -43,7 +43,7 @@ function lookUntil(signal: AbortSignal): Look {
     try {
       return (await get<T>(path, { signal })).data
     } catch (error) {
-      // Not there, or not for this session's eyes.
+      // The object does not exist, or this session may not read it.
       if (error instanceof ApiProblem && [400, 403, 404].includes(error.status)) return undefined
       throw error
     }
@@ -80,7 +80,7 @@ function Hits({ wanted, hits }: { readonly wanted: string; readonly hits: readon
 }
 
 /**
- * Finds what an id or an action code names, what has the text as its name, and where nothing has, what has it as a part. The search page and
+ * Finds objects by id, by action code or by their whole name; where there are none, it finds objects that contain the text. The search page and
  * the palette find the same.
  * @throws as `get`
  */
@@ -89,7 +89,7 @@ export async function lookFor(wanted: string, signal: AbortSignal): Promise<read
   if (UUID.test(wanted)) return byId(wanted.toLowerCase(), look)
   const code = actionCodeIn(wanted)
   // A name may look like a code without its hyphens: then both are found.
-  // What takes longest is asked first.
+  // The slowest search starts first.
   const [parts, byCode, named] = await Promise.all([
     byPart(wanted, look),
     code === undefined ? [] : byActionCode(code, look),
@@ -99,10 +99,10 @@ export async function lookFor(wanted: string, signal: AbortSignal): Promise<read
   return found.length > 0 ? found : parts
 }
 
-/** The catalogue looks for no shorter part of a word, and no longer one. */
+/** The catalogue searches for no shorter text, and for no longer text. */
 const [PART_MIN, PART_MAX] = [3, 100]
 
-/** What has the text somewhere in it, as the catalogue finds it. */
+/** Finds objects that contain the text, in the catalogue. */
 async function byPart(text: string, look: Look): Promise<readonly Hit[]> {
   if (text.length < PART_MIN || text.length > PART_MAX) return []
   const found = await look<Found>(`/search?${new URLSearchParams({ q: text })}`)
@@ -131,7 +131,7 @@ async function byPart(text: string, look: Look): Promise<readonly Hit[]> {
   ]
 }
 
-/** As GET /search answers. */
+/** The reply of GET /search. */
 interface Found {
   readonly targets: readonly string[]
   readonly callers: readonly string[]

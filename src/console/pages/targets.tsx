@@ -1,4 +1,4 @@
-// How much went to whom: the targets of completed executions over a range, with what each was paid in each currency.
+// The page of targets: the targets of completed executions over a range, with the sum that each received in each currency.
 import { useMemo } from 'preact/hooks'
 import { lineOf, type Cell } from '../../formats/text/csv.ts'
 import { Panel, Said } from '../components/basic.tsx'
@@ -19,11 +19,11 @@ const filters: readonly Filter[] = [
   { name: 'currency', label: 'Currency' },
 ]
 
-/** As many groups as a reply may have; all others are one row. */
+/** The most groups that a reply may have; all other targets share a row. */
 const ALWAYS = { by: 'target', status: 'completed', limits: 'false', groups: '100' } as const
 const MONTHS = 3
 
-/** What the first rows are, by the value of `order` in the address. The largest sums are what somebody who answers for the money looks at first. */
+/** The first rows, by the value of `order` in the URL. A reader who answers for the money looks at the largest sums first. */
 const ORDERS = { amount: 'largest sums', count: 'most executions' } as const
 type Order = keyof typeof ORDERS
 const orderOf = (query: URLSearchParams): Order => (query.get('order') === 'count' ? 'count' : 'amount')
@@ -37,13 +37,13 @@ function rowsOf(statistics: Statistics): Counted[] {
     sums
       .filter(({ currency }) => currency?.toLowerCase() === orderedBy.currency?.toLowerCase())
       .reduce<number | undefined>((sum, { amount }) => (sum ?? 0) + amount, undefined) ?? -Infinity
-  // The order of those with the same sum stays that of their counts.
+  // Targets with the same sum keep the order of their counts.
   return byCount.toSorted(
     (a, b) => Number(a.others ?? 0) - Number(b.others ?? 0) || Math.sign(sumOf(b) - sumOf(a) || 0),
   )
 }
 
-/** The last calendar months, which are of UTC as those of `GET /statistics`; the newest is not over. */
+/** The last calendar months, in UTC as in `GET /statistics`; the newest month is not over. */
 function monthsUntil(nowMs: number) {
   const now = new Date(nowMs)
   const begin = (back: number) =>

@@ -20,7 +20,7 @@ import { jsonText } from '../text.ts'
 
 const EVERY_MS = 5_000
 
-/** What was not released to a connector: refused, or nothing at all. */
+/** A transaction that was not released to a connector: refused, or unknown. */
 export function NotReleased({ id }: { readonly id: string }) {
   const { found, problem } = useFound(async (signal) => {
     const refusal = await orNone(get(`/refusal/${encodeURIComponent(id)}`, { signal }))
@@ -56,7 +56,7 @@ export function Released({ found, me }: { readonly found: ExecutionIntent; reado
     version: policyVersion,
     contentHash: policyContentHash,
   })
-  // Words for another action than the one that was released would be worse than none.
+  // Words for another action than the released action would be worse than no words.
   const isReleased =
     submitted !== undefined &&
     sha256Hex(actionText(id, submitted.intent)) === intent.authorization.payload.businessTransactionHash
@@ -160,7 +160,7 @@ function ApprovedBy({ execution }: { readonly execution: string }) {
   )
 }
 
-/** How somebody said that it ended; undefined where nobody did. */
+/** The status of a closed execution, by its resolution; undefined where there is no resolution. */
 const closedStatus = ({ resolution }: ExecutionIntent) =>
   resolution === undefined ? undefined : `CLOSED_AS_${resolution}`
 
@@ -188,7 +188,7 @@ function outcomeOf({ from, to, resolution }: ExecutionIntent['transitions'][numb
     : `Closed as ${resolution.replace('_', ' ').toLowerCase()}`
 }
 
-/** Where to look, and by what: the ids that the connector was given, and the time in which it can have happened. */
+/** Where to look, and for which ids: the ids that the connector was given, with the time of the release. */
 function LookUp({
   intent,
   parameters,
@@ -238,7 +238,7 @@ function LookUp({
   )
 }
 
-/** Short values, which a search at the other system takes. */
+/** Short values, which a search in the other system accepts. */
 function identifying(parameters: object | undefined): [string, unknown][] {
   return Object.entries(parameters ?? {})
     .filter(([name, value]) => ['string', 'number'].includes(typeof value) && `${name}${value}`.length <= 80)

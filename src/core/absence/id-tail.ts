@@ -1,4 +1,4 @@
-// log_id_tail: the keys of the ids of entries that are in no run yet, a row or a few for each append.
+// log_id_tail: keys of the ids of entries that are in no run yet. Each append adds one or a few rows.
 import { KEY_BYTES } from '../../formats/log/ids.ts'
 import { overRows } from '../../store/postgres/rows.ts'
 import { byteaText, type Sql } from '../../store/postgres/sql.ts'
@@ -10,7 +10,7 @@ export interface IdTailRow {
   readonly start: number
   /** Milliseconds since 1970. */
   readonly appendedAtMs: number
-  /** 32 bytes for each entry from there on. */
+  /** 32 bytes for each entry from `start` on. */
   readonly keys: Uint8Array
 }
 
@@ -25,7 +25,7 @@ export const insertIdTail = overRows<IdTailRow>({
   },
 })
 
-/** When the oldest row was stored; undefined where there is none. */
+/** Time at which the oldest row was stored; undefined when there is none. */
 export async function oldestInIdTail(
   sql: Sql,
   log: number,
@@ -38,7 +38,7 @@ export async function oldestInIdTail(
   return rows.map(({ at }) => ({ appendedAtMs: at.getTime() }))[0]
 }
 
-/** Where the last row ends that ends at `end` or before it; if none does, where the first one ends. */
+/** End of the last row that ends at or before `end`; if no row does, end of the first row. */
 export async function wholeRowsOfIdTail(
   sql: Sql,
   { log, end }: { readonly log: number; readonly end: number },

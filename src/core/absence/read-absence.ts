@@ -1,4 +1,4 @@
-// The stored runs of ids answer GET /log/absence.
+// Answers GET /log/absence from the stored runs of ids.
 import type { AbsenceStatement, StatedRun } from '../../formats/log/absence.ts'
 import { readCheckpoint } from '../../formats/log/checkpoint.ts'
 import { DamagedLog } from '../../formats/log/damaged.ts'
@@ -32,10 +32,10 @@ import { tileReader } from '../../store/tables/log-tiles.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
 /**
- * How often an id is in a log, as far as runs are under a checkpoint. Read it in a snapshot: runs are merged meanwhile.
+ * Finds the entries of an id in the runs that a checkpoint covers. Call it in a snapshot: runs are merged meanwhile.
  * @param id UUIDs in lower case
- * @param checkpoint the one that is served now
- * @throws DamagedLog where what is stored of a run does not lead to its root
+ * @param checkpoint the checkpoint that is served now
+ * @throws DamagedLog when the stored parts of a run do not lead to its root
  */
 export async function readAbsence(
   sql: Sql,
@@ -73,7 +73,7 @@ export async function readAbsence(
 type StoredRun = RunRow & { readonly entryIndex: number }
 
 /**
- * The runs under a checkpoint, the greatest of those that cover the same entries.
+ * The runs that a checkpoint covers; of runs over the same entries, the greatest.
  * @param runs as `readRuns` sorts them
  */
 function tiling(runs: readonly RunRow[], size: number): StoredRun[] {
@@ -92,7 +92,7 @@ function statedRun(run: StoredRun): Omit<StatedRun, 'path' | 'leaves'> {
   return { level, first, end, size, entry: formatEntry({ kind: 'ids', hash, streams: [] }), index }
 }
 
-/** The leaves with a key, the one before them and the one after. */
+/** The leaves with a key, and the leaf before and the leaf after them. */
 async function leavesAround(sql: Sql, run: RunRow, key: Uint8Array): Promise<StatedRun['leaves']> {
   const { size } = run
   const root = rootOf(run.chunks, sha256)
@@ -123,7 +123,7 @@ async function leavesAround(sql: Sql, run: RunRow, key: Uint8Array): Promise<Sta
   return found
 }
 
-/** The paths of the leaves of a chunk: those within it are computed once, and the rest is one path of the whole chunk. */
+/** The paths of the leaves of a chunk. The part within it is computed once; the rest is the path of the whole chunk. */
 async function chunkPaths(
   sql: Sql,
   run: RunRow,

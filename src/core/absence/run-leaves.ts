@@ -1,4 +1,4 @@
-// The next leaves of a run of ids, sorted: computing only, a piece at a time.
+// Computes the next leaves of a run of ids, sorted, a piece at a time. No I/O.
 import { DamagedLog } from '../../formats/log/damaged.ts'
 import { appendLeaves } from '../../formats/log/frontier.ts'
 import { indexOfLeaf, KEY_BYTES, LEAF_BYTES } from '../../formats/log/ids.ts'
@@ -8,15 +8,15 @@ import { chunkRoot, firstNotBelow, type LeafChunk, type RunTileRow } from './run
 import type { RunRow } from './runs.ts'
 
 /**
- * The least leaves of entries that are in no run, of those greater than `after`; unsorted.
- * @param countMin there are at least so many, if not all of them
- * @returns isAll whether none are left out
+ * The smallest leaves greater than `after`, from entries that are in no run; unsorted.
+ * @param countMin minimum number of leaves to return, unless fewer exist
+ * @returns isAll: no leaf was left out
  */
 export function leavesOfKeys(
   rows: readonly KeyRow[],
   { after, countMin }: { after: Uint8Array; countMin: number },
 ): { leaves: Buffer; isAll: boolean } {
-  // Each first byte is counted: only so many leaves are copied and sorted as are wanted.
+  // Leaves are counted by their first byte, so that few more than `countMin` are copied and sorted.
   const counts = new Uint32Array(256)
   forEachLater(rows, after, (keys, at) => counts[keys[at]!]!++)
   let [byteMax, count] = [0, counts[0]!]
@@ -58,8 +58,8 @@ function forEachLater(
 }
 
 /**
- * The leaves of chunks between `after` and `bound`, neither included; of each chunk in its order.
- * @param bound undefined: all
+ * The leaves of chunks between `after` and `bound`, both excluded; the leaves of each chunk keep their order.
+ * @param bound undefined: no upper bound
  */
 export function leavesBetween(
   chunks: readonly LeafChunk[],
@@ -71,7 +71,7 @@ export function leavesBetween(
   return Buffer.concat(
     sorted.map(({ leaves }) => {
       const from = firstNotBelow(leaves, after)
-      // `after` itself was taken.
+      // The leaf `after` itself was added before.
       const start = leaves.subarray(from, from + LEAF_BYTES).equals(after) ? from + LEAF_BYTES : from
       return leaves.subarray(start, bound === undefined ? leaves.length : firstNotBelow(leaves, bound))
     }),
@@ -81,7 +81,7 @@ export function leavesBetween(
 /** Positions that fit beside 36 bits of a key into the 53 bits of a number. */
 const POSITIONS = 2 ** 17
 
-/** Sorted by all bytes: by numbers of 36 bits first, which a typed array sorts ten times as fast as buffers are compared. */
+/** Sorts by all bytes: first by 36-bit numbers, which a typed array sorts ten times as fast as buffers are compared. */
 export function sortedLeaves(leaves: Buffer): Buffer {
   const count = leaves.length / LEAF_BYTES
   if (count > POSITIONS) throw new Error(`${count} leaves are more than ${POSITIONS}`)
@@ -98,7 +98,7 @@ export function sortedLeaves(leaves: Buffer): Buffer {
   return sorted
 }
 
-/** Keys that share 36 bits are rare. */
+/** Insertion sort suffices: keys that share 36 bits are rare. */
 function sink(sorted: Buffer, i: number): void {
   for (let at = i * LEAF_BYTES; at > 0; at -= LEAF_BYTES) {
     const before = at - LEAF_BYTES
@@ -112,8 +112,8 @@ function sink(sorted: Buffer, i: number): void {
 /**
  * Adds leaves to the end of a run.
  * @param leaves sorted, all greater than the run's last
- * @param isLast whether the run ends with them: before that only whole chunks are added
- * @returns the run as it is then, and its new tiles
+ * @param isLast whether the run ends with these leaves; otherwise only whole chunks are added
+ * @returns the extended run and its new tiles
  */
 export function addLeaves(
   run: RunRow,
@@ -138,7 +138,7 @@ export function addLeaves(
 
 const CHUNK_BYTES = TILE_WIDTH * LEAF_BYTES
 
-/** @throws DamagedLog where a stored chunk is not as it was stored */
+/** @throws DamagedLog when a stored chunk does not match its stored root */
 export function assertChunk({ first, n, root, leaves }: LeafChunk): void {
   const isOne = leaves.length > 0 && leaves.length % LEAF_BYTES === 0 && leaves.length <= CHUNK_BYTES
   if (isOne && Buffer.compare(chunkRoot(leaves), root) === 0) return

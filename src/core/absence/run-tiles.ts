@@ -50,11 +50,11 @@ export interface LeafChunk {
 }
 
 /**
- * The leaves of several runs from one leaf on, for merging: all that are greater than `after` and less than `bound` are in the chunks.
+ * The leaves of several runs, for merging. The chunks contain all leaves that are greater than `after` and less than `bound`.
  * @param runs the indexes of their first entries
- * @param after a leaf, or nothing
- * @param count chunks that begin after it, of all runs together; the one that each run is in comes on top
- * @returns bound undefined where these are all
+ * @param after a leaf, or empty bytes
+ * @param count number of chunks that begin after `after`, over all runs; each run's chunk that contains `after` is added to them
+ * @returns bound undefined when no chunks follow
  */
 export async function readNextChunks(
   sql: Sql,
@@ -72,7 +72,7 @@ export async function readNextChunks(
     readonly count: number
   },
 ): Promise<{ chunks: LeafChunk[]; bound: Buffer | undefined }> {
-  // Without its LIMIT the last LATERAL is a join, which before ANALYZE reads the chunks of all runs for each that is wanted.
+  // Without its LIMIT the last LATERAL is a join, which before ANALYZE reads the chunks of all runs for each wanted chunk.
   const { rows } = await sql.query<{
     first: string
     n: number
@@ -114,7 +114,7 @@ export async function readNextChunks(
   }
 }
 
-/** Which chunk of a run holds the last leaf below a key; the first one where there is none. */
+/** Number of the chunk that holds a run's last leaf below a key; the first chunk when there is no such leaf. */
 export async function findChunk(sql: Sql, run: RunName, key: Uint8Array): Promise<number> {
   const { log, level, first } = run
   const { rows } = await sql.query<{ n: number }>({
@@ -128,7 +128,7 @@ export async function findChunk(sql: Sql, run: RunName, key: Uint8Array): Promis
   return rows[0]?.n ?? 0
 }
 
-/** Which of some leaves are in their runs, by their positions in the list. */
+/** Positions, in the list, of the leaves that are in their runs. */
 export async function findLeaves(
   sql: Sql,
   wanted: readonly { readonly run: RunName; readonly leaf: Uint8Array }[],
@@ -155,7 +155,7 @@ export async function findLeaves(
   return new Set(rows.map(({ position }) => Number(position)))
 }
 
-/** Chunks of a run from the nth on, in order; those that are not stored are left out. */
+/** Chunks of a run from chunk `n` on, in order, without chunks that are not stored. */
 export async function readChunks(
   sql: Sql,
   { log, level, first }: RunName,
@@ -172,7 +172,7 @@ export async function readChunks(
   return rows.map((row) => ({ first, ...row }))
 }
 
-/** Reads the tiles of a run's tree, all by one statement. It throws DamagedLog for tiles that are not there, or not so wide. */
+/** Reads the tiles of a run's tree in one statement. Throws DamagedLog for tiles that are missing or too narrow. */
 export function runTileReader(sql: Sql, run: RunName): ReadTiles {
   const { log, level, first } = run
   return async (tiles) => {
@@ -215,7 +215,7 @@ export function chunkRoot(leaves: Uint8Array): Uint8Array {
 }
 
 export function hashesOfLeaves(leaves: Uint8Array): Uint8Array[] {
-  // One for all leaves, as in `buildTree`.
+  // One buffer for all leaves, as in `buildTree`.
   const input = new Uint8Array(1 + LEAF_BYTES)
   return splitLeaves(leaves).map((leaf) => {
     input.set(leaf, 1)
@@ -229,7 +229,7 @@ export function splitLeaves(leaves: Uint8Array): Uint8Array[] {
   )
 }
 
-/** Where in sorted leaves the first one begins that is not below `leaf`. */
+/** Offset of the first of the sorted leaves that is not below `leaf`. */
 export function firstNotBelow(leaves: Buffer, leaf: Uint8Array): number {
   let [low, high] = [0, leaves.length / LEAF_BYTES]
   while (low < high) {
@@ -241,7 +241,7 @@ export function firstNotBelow(leaves: Buffer, leaf: Uint8Array): number {
   return low * LEAF_BYTES
 }
 
-/** Deletes at most so many tiles of a run that was merged. @returns how many there were */
+/** Deletes at most `countMax` tiles of a merged run. @returns how many were deleted */
 export async function deleteRunTiles(
   sql: Sql,
   { log, level, first }: RunName,

@@ -1,10 +1,10 @@
-// log_runs: the runs of ids, and how far one has come that is being made; log_merged_runs: those whose leaves are in a larger one only.
+// log_runs: the runs of ids, with the progress of unfinished runs; log_merged_runs: runs whose leaves are stored only in a larger run.
 import { joinHashes, splitHashes, type Frontier } from '../../formats/log/frontier.ts'
 import { TILE_WIDTH } from '../../formats/log/tiles.ts'
 import { byteaText, type Sql } from '../../store/postgres/sql.ts'
 import type { Statement } from '../../store/postgres/statement-batch.ts'
 
-/** Which run: there is one of a level from an index on. */
+/** Identifies a run: at most one run of a level begins at an index. */
 export interface RunName {
   readonly log: number
   readonly level: number
@@ -13,17 +13,17 @@ export interface RunName {
 
 export interface RunRow extends RunName {
   readonly end: number
-  /** How many leaves it has so far. */
+  /** Number of leaves so far. */
   readonly size: number
   /** The tree over them, by the roots of their chunks of 256. */
   readonly chunks: Frontier
   /** The last leaf so far: the next ones are greater. */
   readonly lastLeaf: Uint8Array
-  /** The index of the entry that states it; null while leaves are added. */
+  /** The index of the entry that states the run; null while leaves are added. */
   readonly entryIndex: number | null
 }
 
-/** All runs of a log, from the oldest on, of the entries at one index the greatest first. */
+/** All runs of a log, oldest first; of runs that begin at the same index, the largest first. */
 export async function readRuns(sql: Sql, log: number): Promise<RunRow[]> {
   const { rows } = await sql.query<{
     level: number
@@ -52,7 +52,7 @@ export async function readRuns(sql: Sql, log: number): Promise<RunRow[]> {
   }))
 }
 
-/** Begins a run, or stores how far it has come. */
+/** Inserts a run, or stores its progress. */
 export function upsertRun({
   log,
   level,
@@ -78,7 +78,7 @@ export function upsertRun({
   ]
 }
 
-/** Moves a run whose leaves are in a larger one, and are no longer stored for itself, to those that only an audit asks for. */
+/** Moves a run whose leaves are now stored only in a larger run to `log_merged_runs`, which only audits read. */
 export function moveToMerged({ log, level, first }: RunName): Statement[] {
   return [
     {
@@ -97,14 +97,14 @@ export function moveToMerged({ log, level, first }: RunName): Statement[] {
 export interface StatedRunRow extends RunName {
   readonly end: number
   readonly entryIndex: number
-  /** How many leaves it has; undefined where they are stored for a larger run only. */
+  /** Number of leaves; undefined when they are stored only in a larger run. */
   readonly size: number | undefined
 }
 
 /**
- * All runs that entries of a log state, merged or not, from the oldest on, of the entries at one index the greatest first.
+ * All runs that entries of a log state, merged or not, oldest first; of runs that begin at the same index, the largest first.
  *
- * @param size of the log, its entries before which are meant
+ * @param size size of the log: only runs that an entry before this index states are read
  */
 export async function readStatedRuns(
   sql: Sql,

@@ -1,5 +1,5 @@
-// The work on the runs of ids (src/formats/log/ids.ts), in pieces of one transaction each: what a run has so far lies in the database, so that after
-// a crash any instance goes on.
+// Sorts the runs of ids (src/formats/log/ids.ts) in pieces of one transaction each. The progress of a run is stored in the database, so that any
+// instance can continue after a crash.
 import { rootOf, EMPTY } from '../../formats/log/frontier.ts'
 import { LEAF_BYTES, runHash } from '../../formats/log/ids.ts'
 import { TILE_WIDTH } from '../../formats/log/tiles.ts'
@@ -13,13 +13,13 @@ import type { Statement } from '../../store/postgres/statement-batch.ts'
 import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './run-leaves.ts'
 
 export interface RunSizes {
-  /** The most entries that a run of level 0 covers. */
+  /** Maximum number of entries in a run of level 0. */
   readonly entriesMax: number
-  /** How many runs of a level are merged into one of the next. */
+  /** Number of runs of a level that are merged into one run of the next level. */
   readonly merged: number
   /**
-   * How many chunks of leaves a piece takes when it merges, beside one of each run; more than `merged`, so that it gets on. The first level
-   * takes twice as many.
+   * Number of chunks of leaves that a merging piece takes, besides one of each run; greater than `merged`, so that each piece makes progress.
+   * The first level takes twice as many.
    */
   readonly chunksAtOnce: number
 }
@@ -27,15 +27,15 @@ export interface RunSizes {
 /** A piece has at most 16,384 leaves: up to 50 ms of computing. */
 export const RUN_SIZES: RunSizes = { entriesMax: 65_536, merged: 16, chunksAtOnce: 32 }
 
-/** An id is in a run an hour after its entry, however few there are. */
+/** An id is put into a run an hour after its entry at the latest, however few ids there are. */
 const RUN_AGE_MS = 3_600_000
 const TILES_DELETED_AT_ONCE = 1024
 
 /** The work of one transaction for the runs. */
 interface Piece {
-  /** The hash of the entry that states the run which is complete with this piece; undefined where none is. */
+  /** The hash of the entry that states the run that this piece completes; undefined when it completes none. */
   readonly completedRun: string | undefined
-  /** @param entryIndex of that entry */
+  /** @param entryIndex index of that entry */
   readonly statements: (entryIndex: number | null) => Statement[]
 }
 
@@ -48,16 +48,16 @@ interface Log {
 }
 
 /**
- * The next piece of work. Only under the lock of the log.
- * @returns undefined where there is nothing to do
- * @throws DamagedLog where leaves are not as they were stored
+ * The next piece of work. The caller must hold the lock of the log.
+ * @returns undefined when there is nothing to do
+ * @throws DamagedLog when stored leaves do not match their stored root
  */
 export async function nextPiece(sql: Sql, log: Log): Promise<Piece | undefined> {
   const runs = await readRuns(sql, log.log)
   const levels = Math.max(0, ...runs.map(({ level }) => level))
   const first = (await firstLevelPiece(sql, log, runs)) ?? (await forgettingPiece(sql, log, runs))
   if (first !== undefined) return first
-  // The lower levels first: there are hardly more runs of each than are merged at once.
+  // Lower levels first, so that a level rarely has more runs than are merged at once.
   for (let level = 1; level <= levels + 1; level++) {
     const piece = await mergingPiece(sql, log, { runs, level })
     if (piece !== undefined) return piece
@@ -65,20 +65,20 @@ export async function nextPiece(sql: Sql, log: Log): Promise<Piece | undefined> 
   return undefined
 }
 
-/** Adds ids of entries that are in no run yet to one. */
+/** Adds ids of entries that are in no run yet to a run. */
 async function firstLevelPiece(sql: Sql, log: Log, runs: readonly RunRow[]): Promise<Piece | undefined> {
   const run = unfinished(runs, 0) ?? (await dueRun(sql, log, runs))
   if (run === undefined) return undefined
   const { lastLeaf, first, end } = run
   const rows = await readIdTail(sql, { log: log.log, first, end })
-  // Each piece reads all keys of the run, so there are few of them.
+  // Each piece reads all keys of the run, so a run is made in few pieces.
   const countMax = 2 * log.sizes.chunksAtOnce * TILE_WIDTH
   const { leaves, isAll } = leavesOfKeys(rows, { after: lastLeaf, countMin: countMax })
   const piece = sortedLeaves(leaves).subarray(0, countMax * LEAF_BYTES)
   return adding(run, piece, { isLast: isAll && piece.length === leaves.length })
 }
 
-/** Begins a run where there are enough ids for one, or where the oldest has waited for an hour. */
+/** Begins a run when there are enough ids for a run, or when the oldest id has waited for an hour. */
 async function dueRun(
   sql: Sql,
   { log, size, nowMs, sizes }: Log,
@@ -92,7 +92,7 @@ async function dueRun(
   return begun({ log, level: 0, first, end })
 }
 
-/** Adds leaves of several runs to the one that they are merged into. */
+/** Adds leaves of several runs to the larger run that they are merged into. */
 async function mergingPiece(
   sql: Sql,
   { log, sizes }: Log,
@@ -107,7 +107,7 @@ async function mergingPiece(
     after: run.lastLeaf,
     count: sizes.chunksAtOnce,
   })
-  // A run that began earlier was checked at that time.
+  // A chunk that begins at or before `lastLeaf` was checked by an earlier piece.
   const isNew = ({ leaves }: LeafChunk) => Buffer.compare(leaves.subarray(0, LEAF_BYTES), run.lastLeaf) > 0
   chunks.filter(isNew).forEach(assertChunk)
   const leaves = sortedLeaves(leavesBetween(chunks, run.lastLeaf, bound))
@@ -127,7 +127,7 @@ function dueMerge(
   return begun({ log, level, first: merged[0]!.first, end: merged.at(-1)!.end })
 }
 
-/** Deletes the leaves of what was merged, once every checkpoint that is served has the entry that states the merged run. */
+/** Deletes the leaves of runs that were merged, once every served checkpoint covers the entry that states the larger run. */
 async function forgettingPiece(
   sql: Sql,
   { log, nowMs }: Log,
@@ -147,7 +147,7 @@ async function forgettingPiece(
   }
 }
 
-/** Stores a run with further leaves; with the last of them, the log states it. */
+/** Stores a run with further leaves. If they are the last ones, the log states the run. */
 function adding(before: RunRow, leaves: Buffer, { isLast }: { isLast: boolean }): Piece {
   const { run, tiles } = addLeaves(before, leaves, { isLast })
   const { log, level, end, chunks } = run
@@ -171,12 +171,12 @@ function unfinished(runs: readonly RunRow[], level: number): RunRow | undefined 
   return runs.find((run) => run.level === level && run.entryIndex === null)
 }
 
-/** Those of the level below that a run is merged from, as far as they are still there. */
+/** The runs of the level below that a run is merged from, as far as they still exist. */
 function mergedInto(runs: readonly RunRow[], { level, first, end }: RunRow): RunRow[] {
   return runs.filter((run) => run.level === level - 1 && run.first >= first && run.end <= end)
 }
 
-/** Runs are without gaps from the first entry on. */
+/** Runs cover the entries from the first one on without gaps. */
 function coveredTo(runs: readonly RunRow[]): number {
   return Math.max(0, ...runs.map(({ end }) => end))
 }

@@ -1,5 +1,5 @@
-// What a request is compared with, so that its approvers look twice where it differs: what was done on its target and by its caller, what else
-// is asked for there or was declined, and whether the same is asked for on another target. The inbox and the page of a request read it alike.
+// Compares a request with others, so that its approvers look twice where it differs: with actions on its target and by its caller, with other
+// open or declined requests for its target, and with the same action on another target. The inbox and the page of a request share it.
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { Persons } from '../../formats/people/persons.ts'
 import type {
@@ -16,17 +16,17 @@ import { countTargetsOf, doneByCallers, doneOnTargets, findAlike } from '../../s
 import { plainText } from '../../store/postgres/json.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
-/** The same on other targets is shown for so many of them. A value that more targets have says nothing: a cost centre, a fixed text. */
+/** Maximum number of other targets that are shown. A value that more targets share identifies nothing: a cost centre, a fixed text. */
 const ELSEWHERE_MAX = 3
 
-/** Shorter texts are codes such as a currency, which are alike everywhere. */
+/** Shorter texts are codes, such as a currency, that are the same everywhere. */
 const REFERENCE_MIN = 4
 
 type Asked = Pick<StandingRequest, 'body' | 'status' | 'approvals' | 'closeBody'>
 
 /**
  * @param asked requests that are open, or a single one
- * @param from.hasCatalogue whether executions can be looked for
+ * @param from.hasCatalogue whether executions can be searched for
  * @returns in the order of `asked`
  */
 export async function comparedOf(
@@ -45,7 +45,7 @@ export async function comparedOf(
       sql,
       {
         targets: contents.map(({ target }) => target),
-        // The same sum on another target is said to be alike only where a text is the same, too.
+        // The same sum on another target counts as alike only if a text is the same, too.
         parameters: contents.flatMap((_, place) =>
           numbers[place]!.length === 0
             ? []
@@ -118,10 +118,10 @@ interface Other {
 
 type Elsewhere = Compared['elsewhere'][number]
 
-/** A value as the catalogue has it. */
+/** A value as the catalogue stores it. */
 const folded = (value: string) => plainText(value.toLowerCase())
 
-/** When a request was decided on for the last time, which is what its approvers saw; null: it is open. ISO 8601 */
+/** Time of the last decision on a request, to compare with the state that its approvers saw; null while it is open. ISO 8601 */
 function decidedAt(
   { status, approvals, closeBody }: Asked,
   { createdAt }: ApprovalRequestContent,
@@ -133,7 +133,7 @@ function decidedAt(
 const closeOf = (body: string | null) =>
   body === null ? undefined : (JSON.parse(body) as ApprovalRequestClose)
 
-/** A request as it stood at a time, as far as it says it: one that was closed, or ended, later was open then. Nothing where it was over. */
+/** A request as it stood at a time, by its own dates: a request that was closed or expired later was open then. Empty if it had ended. */
 function standingAt({ body, status, closeBody }: RequestBeside, at: string | null): Other[] {
   const content = JSON.parse(body) as ApprovalRequestContent
   const isLater = (iso: string) => at !== null && Date.parse(iso) > Date.parse(at)
@@ -170,7 +170,7 @@ function requestsOf(content: ApprovalRequestContent, beside: readonly Other[]): 
   }
 }
 
-/** The parameters that may name what is paid for, such as the number of an invoice. */
+/** The parameters that may identify the purpose of a payment, such as the number of an invoice. */
 function referencesOf({ parameters }: ApprovalRequestContent): (readonly [string, string])[] {
   return Object.entries(parameters).flatMap(([name, value]) =>
     typeof value === 'string' && value.trim().length >= REFERENCE_MIN ? [[name, value] as const] : [],
@@ -182,7 +182,7 @@ const numbersOf = (parameters: Readonly<Record<string, unknown>>) =>
     typeof value === 'number' ? [[name, value] as const] : [],
   )
 
-/** Whether another request asks for the same sum on another target; without a number nothing is a sum. */
+/** Whether another request asks for the same sum on another target. Without a number there is no sum. */
 function isSameElsewhere(
   { capability, target }: ApprovalRequestContent,
   numbers: ReturnType<typeof numbersOf>,
@@ -208,7 +208,7 @@ function elsewhere(content: ApprovalRequestContent, { content: other, status }: 
   }
 }
 
-/** On how many targets each value that was found elsewhere is used, in executions and in what was found. */
+/** Number of targets on which each value found elsewhere is used, in executions and in `found`. */
 async function spreadOf(
   sql: Sql,
   policies: readonly string[],
@@ -224,7 +224,7 @@ async function spreadOf(
   return new Map(values.map((value) => [value, Math.max(counted.get(value) ?? 0, targets.get(value)!.size)]))
 }
 
-/** What was carried out says more than what is asked for, so it stands first. */
+/** Executions say more than requests, so they come first. */
 function onceEachTarget(found: readonly Elsewhere[]): Elsewhere[] {
   return [...new Map(found.toReversed().map((one) => [one.target, one])).values()]
     .toReversed()

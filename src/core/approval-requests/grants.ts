@@ -1,5 +1,5 @@
-// Which approvals humans could still give to one transaction. What a refusal says (`approvable`) and what a request may ask for are the
-// same question.
+// Finds the approvals that humans could still give to one transaction. A refusal (`approvable`) and a request for approvals rely on the
+// same answer.
 import { Check } from 'typebox/value'
 import { SignedApproval } from '../../formats/schemas/approval.ts'
 
@@ -11,12 +11,12 @@ export interface ApprovalSignal {
   readonly from?: readonly string[] | undefined
 }
 
-/** Sets of more signals than these are not looked through: their number doubles with each. */
+/** With more signals the sets are not enumerated: each signal doubles their number. */
 export const CHOICES_MAX = 6
 
 /**
- * @returns every set of the signals that may be granted, by signal and the cheapest first, beginning with none and ending with all; of more
- *   than `CHOICES_MAX` signals all of them only
+ * @returns every set of the signals that may be granted, by signal, cheapest first, from no signal to all signals; with more than
+ *   `CHOICES_MAX` signals, only the set of all signals
  */
 export function grantsOf(signals: readonly ApprovalSignal[]): Readonly<Record<string, boolean>>[] {
   const granted = (isGranted: (i: number) => boolean) =>
@@ -27,7 +27,7 @@ export function grantsOf(signals: readonly ApprovalSignal[]): Readonly<Record<st
   ).toSorted((a, b) => quorumOf(signals, a) - quorumOf(signals, b))
 }
 
-/** How many approvals it takes. One approval stands for one signal. */
+/** Number of approvals that the granted signals need. One approval counts for one signal. */
 export function quorumOf(
   signals: readonly ApprovalSignal[],
   granted: Readonly<Record<string, boolean>>,

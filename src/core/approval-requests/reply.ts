@@ -6,12 +6,12 @@ import type { Sealed } from '../../store/tables/sealed.ts'
 import { seat } from './seats.ts'
 import { actionCode } from '../../formats/approval-requests/action-code.ts'
 
-/** How long a caller that does not wait should leave between two looks. */
+/** Recommended polling interval for a caller that does not wait. */
 const INTERVAL_SECONDS = 5
 
 /**
- * @param row with what it is compared with, for those who decide on it
- * @returns JSON; what is signed in it is spliced and never rendered again
+ * @param row with its comparison, for callers who decide on the request
+ * @returns JSON; signed parts are inserted as stored and never serialized again
  */
 export function approvalRequestText(row: StandingRequest & { readonly compared?: Compared }): string {
   const { requestId, requestHash, status, missing, approvals, eligible, ask, endedByChange, body, seal } = row
@@ -36,7 +36,7 @@ export function approvalRequestText(row: StandingRequest & { readonly compared?:
   return `{"request":${body},${standing.slice(1, -1)}${notesText(row)}${closedText(row)},"signature":${seal}}`
 }
 
-/** As a list of requests said it before it said what each one is compared with. */
+/** The member `usual`, which lists of requests had before they had `compared`. */
 function usualIn({ onTarget }: Compared) {
   if (onTarget === undefined) return {}
   const priced = onTarget.flatMap(({ currency, count, highest }) =>
@@ -68,8 +68,8 @@ function signedText({ body, seal }: Sealed): string {
 }
 
 /**
- * Each signal with the approvals that stand for it as long as no other one comes: one that counts for several may move to another. Who can still
- * sign for a signal follows from the same matching, so it names also those whose approval lets one that is given move there.
+ * Each signal with the approvals that count for it now. An approval that fits several signals may move to another when more approvals arrive.
+ * By the same matching, the approvers who can still sign for a signal include those whose approval lets an existing one move to it.
  */
 function signalsOf({ signals, approvals, eligible }: StandingRequest) {
   const seated = (signed: readonly string[]) =>

@@ -1,4 +1,4 @@
-// Who stands for which signal, where a policy asks for approvals for several: each person stands for one.
+// Assigns approvers to signals when a policy asks for approvals for several signals: each person counts for one signal.
 
 /** A signal and the people whose approvals count for it. */
 interface Signal<Person> {
@@ -7,12 +7,11 @@ interface Signal<Person> {
 }
 
 /**
- * Gives people to signals, so that the signals before others are met if they can be, and as many approvals as possible count. People who are
- * given to one signal are moved to another one where that makes room for somebody who counts for the first alone (a maximum bipartite
- * matching by augmenting paths).
+ * Assigns people to signals: earlier signals are met first if possible, and as many approvals as possible count. A person moves to another
+ * signal when that frees a place for somebody who fits only the first signal (a maximum bipartite matching by augmenting paths).
  * @param signals the most important first
  * @param people in the order of preference
- * @returns for each signal its people, in their order; fewer than its quorum where there are no more
+ * @returns the people of each signal, in their order; fewer than its quorum when not enough people fit
  */
 export function seat<Person>(
   signals: readonly Signal<Person>[],

@@ -1,7 +1,7 @@
-// Who may sign an open request, where its policy asks for approvals of groups.
+// Decides who may sign an open request when its policy asks for approvals of groups.
 import type { StandingRequest } from '../../store/tables/approval-requests.ts'
 
-/** Whether an approver's approval counts for one of its signals, whether or not it is missing. Persons are compared elsewhere. */
+/** Whether an approver's approval counts for one of the request's signals, even one that is met. Persons are compared elsewhere. */
 export function maySign({ signals }: StandingRequest, approverId: string): boolean {
   return signals.length === 0 || signals.some(({ approverIds }) => approverIds.includes(approverId))
 }

@@ -1,5 +1,5 @@
-// The state that human authority has put in effect: policies, approvers' keys, external connectors, webhook rules and callers'
-// keys, as every thread works by them.
+// The state that human authority has put in effect, as every thread uses it: policies, approvers' keys, external connectors, webhook rules
+// and callers' keys.
 import type { Caller } from '../../formats/people/caller.ts'
 import {
   joinPersons,
@@ -24,7 +24,7 @@ import { externalConnectorOf, type ExternalConnectorRow } from '../../store/tabl
 import { policyVersionOf, type StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
 import { webhookRulesOf, type WebhookRulesRow } from '../../store/tables/webhook-rules.ts'
 
-/** Plain data: it crosses to the threads. */
+/** Plain data, because it is sent to the threads. */
 export interface AuthorityState {
   readonly epoch: string
   readonly policies: readonly StoredPolicyVersion[]
@@ -38,7 +38,7 @@ export interface AuthorityState {
 
 /** @param configured the entries of SERVICE_API_KEYS: governance may have revoked some */
 export async function readAuthority(sql: Sql, configured: readonly Caller[]): Promise<AuthorityState> {
-  // First: what is read after it is at least as new, and a change in between shows as another epoch at the next look.
+  // Read first: rows that are read later are at least as new, and a change in between shows as another epoch at the next check.
   const epoch = await readEpoch(sql)
   const rows = Map.groupBy(await readAllAuthority(sql), ({ kind }) => kind)
   const of = (kind: ChangeKindName) => rows.get(kind) ?? []
@@ -55,13 +55,13 @@ export async function readAuthority(sql: Sql, configured: readonly Caller[]): Pr
   }
 }
 
-/** Reads the word of every register of humans' names and keys: the configuration, callers' keys and approvers' keys, revoked ones too. */
+/** Reads humans' names and keys from every register: the configuration, callers' keys and approvers' keys, revoked ones too. */
 export async function readNamings(sql: Sql, configured: readonly Caller[]): Promise<Naming[]> {
   const callerKeys = await readCallerKeys(sql)
   return namingsOf({ configured, callerKeys, approvers: await readApprovers(sql) })
 }
 
-/** Revoked or expired, a key was that person's. */
+/** Revoked and expired keys count too: they belonged to that person. */
 function namingsOf(registers: {
   readonly configured: readonly Caller[]
   readonly callerKeys: readonly CallerKeyRow[]

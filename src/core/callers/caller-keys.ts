@@ -1,29 +1,29 @@
-// Which keys are in effect: those of the configuration, and those that governance has issued and not revoked.
+// Determines the keys in effect: keys of the configuration, and keys that governance has issued and not revoked.
 import { clashesOf, keyIdOf, type Caller } from '../../formats/people/caller.ts'
 import { isClearName, unclearNames } from '../../formats/people/names.ts'
 import type { CallerAuthentication } from '../../formats/schemas/caller-authentication.ts'
 import type { StoredCallerKey } from '../../store/tables/caller-keys.ts'
 
-/** The `index` of a caller by token: its scope is in its token, and the threads are handed it with each request. */
+/** The `index` of a caller by token: the scope is in the token, and each request passes it to the threads. */
 export const BY_TOKEN = -2
 
 /** A key that is in effect, or a token that was verified. */
 export interface CallerKey {
   readonly caller: Caller
-  /** How the threads of this instance know it: the place in the configuration, or behind that the number of the table; or BY_TOKEN. */
+  /** Identifies the key in this instance's threads: its place in the configuration, behind those its number in the table, or BY_TOKEN. */
   readonly index: number
   /** Set for a caller by token. */
   readonly token?: VerifiedToken
 }
 
-/** What the threads need of a caller by token. Plain data: it crosses to them. */
+/** The members of a caller by token that the threads need. Plain data, because it is sent to them. */
 export interface VerifiedToken {
   readonly callerId: string
   readonly principalIds: readonly string[]
   readonly capabilities: 'all' | readonly string[]
-  /** As the authorization of each of its executions says it. */
+  /** As stated in the authorization of each of its executions. */
   readonly authentication: CallerAuthentication
-  /** Milliseconds since 1970: it is refused from then on. */
+  /** Milliseconds since 1970. The token is refused from then on. */
   readonly untilMs: number
 }
 
@@ -44,8 +44,8 @@ interface CallerKeys {
 }
 
 /**
- * The word of governance on a key counts, also where it is configured: who can write the configuration must not undo what two humans decided.
- * Expired keys are among them: time passes without a change.
+ * A decision of governance on a key also applies to a configured key: a person who can write the configuration must not undo a decision
+ * of two humans. Expired keys are included: they expire without a change.
  * @param configured the entries of SERVICE_API_KEYS, or of the embedded service's file
  * @param stored as `callerKeysInEffect` picks them
  */
@@ -70,7 +70,7 @@ export function callerKeys(configured: readonly Caller[], stored: readonly Store
   }
 }
 
-/** An earlier release issued keys for principals such as `u.boss ` with its space, which is not a known person: no caller may act for them. */
+/** An earlier release issued keys for principals such as `u.boss ` with its space, who are no known persons: no caller may act for them. */
 function withClearNames({ caller, index }: CallerKey): CallerKey {
   const allowedPrincipalIds = caller.allowedPrincipalIds.filter(isClearName)
   return { caller: { ...caller, allowedPrincipalIds }, index }

@@ -45,10 +45,10 @@ const callerEntry = Compile(CallerEntry)
 const credentialIdShape = Compile(Type.String({ pattern: CREDENTIAL_ID }))
 
 /**
- * The entries of SERVICE_API_KEYS (decisions §2). Entries may share a callerId (rotation), never a key; a step-up key is one
- * caller's alone.
+ * The entries of SERVICE_API_KEYS (decisions §2). Entries may share a callerId (rotation), never a key; a step-up key belongs
+ * to one caller only.
  *
- * @param source what the problems begin with
+ * @param source prefix of each problem
  * @throws ConfigError with every mistake, by index and member
  */
 export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[] {
@@ -102,7 +102,7 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
   return callers.map(({ caller }) => caller)
 }
 
-/** 32 random bytes, base64url, prefixed `csk_`: a leaked one is found by its prefix. */
+/** 32 random bytes, base64url, prefixed `csk_`: scanners find a leaked key by its prefix. */
 export function makeRawKey(): string {
   return `csk_${randomBytes(32).toString('base64url')}`
 }
@@ -123,7 +123,7 @@ function entryMistakes(entry: unknown): Set<string> {
   return mistakes
 }
 
-/** Exactly its members, its key in one notation; undefined if it is not a passkey. */
+/** The passkey with exactly its members, its key in normalized form; undefined if it is not a passkey. */
 export function readStepUpPasskey(given: object): StepUpPasskey | undefined {
   const { publicKeyPem, credentialId, ...members } = given as Record<string, Json>
   if (credentialId !== undefined && !credentialIdShape.Check(credentialId)) return undefined
@@ -141,7 +141,7 @@ export function readStepUpPasskey(given: object): StepUpPasskey | undefined {
   }
 }
 
-/** SPKI in one notation; undefined if it is not an Ed25519 public key. A private key is refused too: here it would be a leak. */
+/** Normalized SPKI; undefined if it is not an Ed25519 public key. A private key is refused too: here it would be a leak. */
 export function ed25519Pem(pem: string): string | undefined {
   try {
     return ed25519PublicKey('step-up', pem).pem

@@ -1,13 +1,13 @@
 // The token of a console session (docs/handbook/console.md): signed by the service as an artifact of its own, so that every instance can check
-// it and no other signature passes for one. It says who looks; it is no authority for anything.
+// it and no other signature passes for a session. It identifies the user and gives no authority.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { PublicKey, SigningKey } from '../signing/keys.ts'
 import { signEd25519, verifySignature } from '../signing/signature.ts'
 
 const ARTIFACT = 'console-session'
-/** From login. */
+/** Lifetime of a session, from login. */
 export const SESSION_MS = 8 * 3600 * 1000
-/** Without a request. */
+/** Lifetime of a session without a request. */
 export const SESSION_IDLE_MS = 30 * 60 * 1000
 
 /** The payload of a session, which is signed. Times are milliseconds since 1970. */
@@ -15,16 +15,16 @@ export type SessionPayload = {
   readonly version: 1
   readonly sessionId: string
   readonly callerId: string
-  /** SHA-256 of the hash of the key: the session ends when the key does, and the cookie tells nothing about the key. */
+  /** SHA-256 of the hash of the key: the session ends with the key, and the cookie reveals nothing about the key. */
   readonly keyHash: string
-  /** CONSOLE_ORIGIN: a token of another console is none. */
+  /** CONSOLE_ORIGIN: a token of another console is refused. */
   readonly origin: string
-  /** SHA-256 of the secret of its page. Another server of the same host name gets the cookie, which no browser binds to a port; this it does not get. */
+  /** SHA-256 of the secret of its page. No browser binds a cookie to a port: another server of the host gets the cookie, but not the secret. */
   readonly pageHash: string
-  /** The passkey that logged in: the session ends with it. Undefined: the key itself did. */
+  /** The passkey that logged in: the session ends with it. Undefined: the key itself logged in. */
   readonly loginPasskeyId?: string
   readonly startedMs: number
-  /** When this token was made; a session that is used gets newer ones. */
+  /** Time at which this token was made. A session in use gets newer tokens. */
   readonly usedMs: number
 }
 
@@ -41,10 +41,10 @@ export function signSession(payload: SessionPayload, key: SigningKey): string {
 const TOKEN_MAX = 2_048
 
 /**
- * @param isOurs whether the session could be one of this console. Called before the signature is verified: invented tokens must not make
- *   the front end verify signatures. It gets unsigned text too
+ * @param isOurs whether the session could belong to this console. Called before the signature is verified, so also with unsigned text:
+ *   invented tokens must not make the front end verify signatures
  * @param findKey a published key of the service
- * @returns what the token says and the key that it is signed by; undefined if it is not a token, is not signed by the service, or has expired
+ * @returns the token's payload and the key that signed it; undefined if it is not a token, is not signed by the service, or has expired
  */
 export function readSession(
   token: string,
@@ -70,7 +70,7 @@ export function readSession(
   const value = Buffer.from(signature, 'base64url').toString('base64')
   if (!verifySignature(ARTIFACT, signed, { algorithm: 'ed25519', keyId: key.keyId, value }, key))
     return undefined
-  // Made by the service itself: its shape is known once it is signed.
+  // The service made the token itself, so a valid signature guarantees its shape.
   const made = payload as SessionPayload
   return isOver(made, nowMs) ? undefined : { payload: made, key }
 }

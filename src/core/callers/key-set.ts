@@ -1,11 +1,11 @@
-// The public keys of a token issuer (RFC 7517): given in the configuration, or fetched from its address and kept.
+// The public keys of a token issuer (RFC 7517): given in the configuration, or fetched from its address and cached.
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { call, type HttpCall, type HttpOutcome } from '../outbound/call.ts'
 import { errorText } from '../../formats/text/error-text.ts'
 import type { TokenIssuer } from './token-issuers.ts'
 
 const FETCH_MAX_MS = 5_000
-/** A token can name any key: invented names must not make the service fetch once for each of them. */
+/** Pause between two fetches: a token can name any key, and invented names must not cause a fetch each. */
 const PAUSE_MS = 30_000
 /** A key that the issuer took out of its set is accepted for this long. */
 const KEPT_MS = 5 * 60_000
@@ -13,9 +13,9 @@ const KEPT_MS = 5 * 60_000
 const KEYS_MAX = 100
 
 export interface KeySet {
-  /** The key of a token's header, in a set that is not old where the issuer can be reached; `jose` throws where there is none. */
+  /** Finds the key of a token's header, in a current set if the issuer can be reached; `jose` throws when there is no such key. */
   readonly find: JWTVerifyGetKey
-  /** Another one each time that another set has replaced one: what was verified by the set before is not kept. */
+  /** Changes whenever a new set replaces the old one: tokens that the old set verified are not kept. */
   readonly edition: () => number
   /** Fetches the set in the background if it is old, or was never read. */
   readonly renew: () => void
@@ -23,14 +23,14 @@ export interface KeySet {
 
 interface KeySetOptions {
   readonly nowMs: () => number
-  /** Called where another set replaces one. */
+  /** Called when a new set replaces the old one. */
   readonly onChange: () => void
   /** @param problem completes "the keys of the issuer cannot be read: …"; undefined: they can be read again */
   readonly onProblem: (problem: string | undefined) => void
   readonly send?: (exchange: HttpCall) => Promise<HttpOutcome>
 }
 
-/** A set that cannot be fetched any more stays as it was read last. */
+/** When the set can no longer be fetched, the last one stays in use. */
 export function openKeySet(
   keys: TokenIssuer['keys'],
   { nowMs, onChange, onProblem, send = call }: KeySetOptions,
@@ -69,7 +69,7 @@ export function openKeySet(
     }
   }
 
-  /** One fetch at a time, and none within half a minute of another. */
+  /** One fetch at a time, at least half a minute apart. */
   function fetchOnce(): Promise<void> | undefined {
     if (fetching === undefined && nowMs() >= nextMs) {
       nextMs = nowMs() + PAUSE_MS
@@ -83,7 +83,7 @@ export function openKeySet(
   return {
     edition: () => edition,
     async find(header, token) {
-      // A key that the issuer took back must not verify new tokens for as long as nothing else has the set read again.
+      // A key that the issuer withdrew must not verify new tokens until something else happens to fetch the set.
       if (isOld()) await fetchOnce()
       try {
         if (known !== undefined) return await known.find(header, token)
@@ -110,7 +110,7 @@ async function fetchText(url: string, send: NonNullable<KeySetOptions['send']>):
   return Buffer.from(outcome.body).toString()
 }
 
-/** Without the secret keys that a set may hold by mistake: an algorithm is checked before a key is looked for, and this is the second lock. */
+/** Drops secret keys that a set may hold by mistake. This is a second safeguard: the algorithm is checked before a key is looked up. */
 function keySetOf(text: string): JSONWebKeySet {
   const set: unknown = JSON.parse(text)
   if (typeof set !== 'object' || set === null || !('keys' in set) || !Array.isArray(set.keys))

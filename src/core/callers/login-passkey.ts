@@ -1,9 +1,9 @@
-// What the audit event of a registration says of a passkey that logs in, so that `fsck` can tell whether its row is still what its human registered.
+// Hashes the registered members of a login passkey for the audit event of its registration, so that `fsck` can detect a changed row.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import type { LoginPasskey } from '../../store/tables/login-passkeys.ts'
 
-/** What a login relies on. The rest of the row changes with each login. */
+/** The members that a login relies on. The rest of the row changes with each login. */
 type Registered = Pick<
   LoginPasskey,
   'loginPasskeyId' | 'credentialId' | 'callerId' | 'keyHash' | 'name' | 'publicKeyPem' | 'backupEligible'

@@ -1,30 +1,30 @@
-// Nonces for proofs of possession (RFC 9449 §9): with one, no proof can be made before the service has asked for it.
+// Nonces for proofs of possession (RFC 9449 §9): a proof cannot be made before the service has given out its nonce.
 import { randomBytes } from 'node:crypto'
 
-/** The nonces that all instances accept. Both reject where it cannot be asked. */
+/** The nonces that all instances accept. Both functions reject when the store cannot be reached. */
 export interface NonceStore {
   /** Remembers a nonce for `NONCE_MS`. */
   readonly remember: (nonce: string) => Promise<void>
-  /** @returns for how many more milliseconds a nonce is remembered; 0 for one that is not */
+  /** @returns for how many more milliseconds a nonce is accepted; 0 for an unknown nonce */
   readonly leftMs: (nonce: string) => Promise<number>
 }
 
 export interface Nonces {
   /** The nonce that the next proof should have; rejects as the store does. */
   readonly current: () => Promise<string>
-  /** Whether some instance has given out this nonce, and lately; rejects as the store does. */
+  /** Whether any instance has given out this nonce recently; rejects as the store does. */
   readonly accepts: (nonce: unknown) => Promise<boolean>
 }
 
-/** Twice as long as an instance gives it out, so that the proof that follows a reply finds it accepted. */
+/** Twice as long as an instance gives a nonce out, so that the proof that follows a reply is still accepted. */
 export const NONCE_MS = 120_000
 const GIVEN_OUT_MS = NONCE_MS / 2
 const NONCE = /^[\w-]{22}$/
-/** Nonces whose time is known here, so that only the first proof with one asks the store: a few of each instance. */
+/** Maximum of known expiries, so that only the first proof with a nonce asks the store: a few of each instance. */
 const KNOWN_MAX = 100
 
 export function openNonces(store: NonceStore, nowMs: () => number): Nonces {
-  /** Until when each is accepted, oldest first. */
+  /** Expiry of each nonce, oldest first. */
   const known = new Map<string, number>()
   let newest = { nonce: '', untilMs: -Infinity }
   let making: Promise<string> | undefined

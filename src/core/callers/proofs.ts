@@ -4,35 +4,35 @@ import { proofAlgorithms } from './proof-algorithms.ts'
 import type { Nonces } from './nonces.ts'
 import { sha256, sha256Hex } from '../../store/sha256.ts'
 
-/** What a proof must be of. */
+/** The request that a proof must cover. */
 export interface ProvenRequest {
   readonly token: string
-  /** RFC 7638, of the key that the token is bound to. */
+  /** RFC 7638 thumbprint of the key that the token is bound to. */
   readonly thumbprint: string
   readonly method: string
-  /** Where the caller sent the request, without query and fragment. */
+  /** The address that the caller sent the request to, without query and fragment. */
   readonly url: string
 }
 
-/** Why a proof is not accepted, as a sentence for the log; `lacksNonce`: made again with the service's nonce it would be. */
+/** The reason why a proof is refused, as a sentence for the log; `lacksNonce`: with the service's nonce it would be accepted. */
 export interface NotProven {
   readonly why: string
   readonly lacksNonce?: true
 }
 
-/** A proof is made for one request: it is accepted for half a minute, and a first use is remembered for a whole one. */
+/** A proof is made for one request: it is accepted for half a minute, and its first use is remembered for a minute. */
 const AGE_MAX_SECONDS = 25
 const CLOCK_SECONDS = 5
 const PROOF_SHAPE = /^[\w-]{2,4096}\.[\w-]{2,4096}\.[\w-]{2,2048}$/
 
 /**
- * Checks a proof as RFC 9449 §4.3 asks. A key that is not the token's costs no signature check.
+ * Checks a proof as RFC 9449 §4.3 asks. A proof by another key than the token's costs no signature check.
  * @param proof the value of the header DPoP
  * @param options.isFirstUse remembers an id, in all instances, for longer than a proof is accepted
  * @param options.check runs the check of a signature when it is its client's turn
- * @param options.nonces left out: a proof needs no nonce, and one that it has says nothing
- * @returns undefined: it holds
- * @throws what `isFirstUse` and `nonces` throw, and what jose throws for a proof that does not hold
+ * @param options.nonces left out: a proof needs no nonce, and a nonce in it is ignored
+ * @returns undefined if the proof is valid
+ * @throws the errors of `isFirstUse` and `nonces`, and jose's errors for an invalid proof
  */
 export async function whyNotProven(
   proof: string | undefined,
@@ -70,7 +70,7 @@ export async function whyNotProven(
   if (ath !== sha256(token).toString('base64url')) return { why: 'the proof is for another token (ath)' }
   if (typeof jti !== 'string' || !/^[!-~]{1,256}$/.test(jti))
     return { why: 'the jti of the proof is not 1 to 256 printable ASCII characters without spaces' }
-  // Before its first use is remembered: who holds the key makes another one.
+  // Checked before the first use is recorded: the holder of the key makes another proof.
   if (nonces !== undefined && !(await nonces.accepts(nonce)))
     return { why: 'the proof has no nonce that this service has given out lately', lacksNonce: true }
   return (await isFirstUse(sha256Hex(`${thumbprint} ${jti}`)))
@@ -78,7 +78,7 @@ export async function whyNotProven(
     : { why: 'the proof was used before' }
 }
 
-/** @returns undefined where its header cannot be read or has no key: jose throws a TypeError then, which would read as a fault of the service */
+/** @returns undefined when its header cannot be read or has no key: jose then throws a TypeError, which would read as a fault of the service */
 async function thumbprintOfKeyIn(proof: string): Promise<string | undefined> {
   try {
     const { jwk } = decodeProtectedHeader(proof)
@@ -88,7 +88,7 @@ async function thumbprintOfKeyIn(proof: string): Promise<string | undefined> {
   }
 }
 
-/** Without query and fragment, as RFC 3986 §6.2 has two spellings of one address compared; undefined for what is no address. */
+/** The address without query and fragment, normalized (RFC 3986 §6.2) so that two spellings compare equal; undefined for an invalid address. */
 function addressOf(text: string): string | undefined {
   const url = URL.parse(text)
   return url === null ? undefined : url.origin + url.pathname

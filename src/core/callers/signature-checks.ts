@@ -1,18 +1,18 @@
-// Who has signatures checked: each client waits for its own, so that invented tokens and proofs hold up nobody else's.
+// Limits signature checks per client: each client waits for its own checks, so that invented tokens and proofs delay no other client.
 import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { openPerClient, type PerClient } from '../concurrency/per-client.ts'
 
-/** Signatures are checked on the threads that files and name lookups use too: most of them stay free. */
+/** Signatures are checked on the threads that also serve files and name lookups: most of these threads stay free. */
 const AT_ONCE = 2
-/** Of one client: another one's token is next where a client has sent a thousand. */
+/** Checks at once per client: after a client has sent a thousand tokens, another client's token is next. */
 const OF_A_CLIENT = 1
-/** A client whose signatures do not hold has this part of one thread's time. */
+/** A client with invalid signatures gets one part in this many of one thread's time. */
 export const FAILED_SHARE = 5
 
 /**
- * @returns a function that checks a signature when it is its client's turn. After one that does not hold the client's next one waits four
- *   times as long as it took: what is sent by mistake, or to do harm, takes no more than a fifth of a thread
+ * @returns a function that checks a signature when its client's turn comes. After an invalid signature the client's next check waits four
+ *   times as long as that check took: mistakes and attacks take no more than a fifth of a thread
  */
 export function openSignatureChecks(): PerClient {
   const atOnce = pLimit(AT_ONCE)

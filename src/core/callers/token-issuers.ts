@@ -1,4 +1,4 @@
-// Who may issue access tokens for callers: SERVICE_TOKEN_ISSUERS (docs/handbook/callers.md "Callers by token"), and those of an MCP gateway.
+// The issuers of access tokens for callers: SERVICE_TOKEN_ISSUERS (docs/handbook/callers.md "Callers by token"), and those of an MCP gateway.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { isTrustDomain, namesOf } from '../../formats/people/caller-authentication.ts'
@@ -7,7 +7,7 @@ import { isLoopbackLiteral } from '../outbound/address.ts'
 
 const SOURCE = 'SERVICE_TOKEN_ISSUERS'
 
-/** Signatures by a key pair alone: with a shared secret, or none, whoever checks a token could make one. */
+/** Only signatures by a key pair: with a shared secret, or no key, every party that checks tokens could make them. */
 export const tokenAlgorithms = [
   'ES256',
   'ES384',
@@ -22,9 +22,9 @@ export const tokenAlgorithms = [
   'RS512',
 ] as const
 
-/** An issuer whose tokens are accepted. Plain data: it crosses to the threads. */
+/** An issuer whose tokens are accepted. Plain data, because it is sent to the threads. */
 export interface TokenIssuer {
-  /** The `iss` of its tokens; of a SPIFFE trust domain its `spiffe://` address. */
+  /** The `iss` of its tokens; for a SPIFFE trust domain, its `spiffe://` address. */
   readonly issuer: string
   readonly audience: string
   readonly keys: { readonly jwks: PublicKeySet } | { readonly jwksUri: string }
@@ -33,18 +33,18 @@ export interface TokenIssuer {
   readonly callerClaim: string
   /** The claim with the principals that the caller may act for; undefined: only for itself. */
   readonly principalClaim: string | undefined
-  /** Scopes that begin so grant the capability that follows; undefined: scopes grant nothing. */
+  /** A scope with this prefix grants the capability that follows; undefined: scopes grant nothing. */
   readonly scopePrefix: string | undefined
   /** Capabilities of every caller of the issuer; `*` means all. */
   readonly allowedCapabilities: readonly string[]
   /** A token is refused this long after it was issued, however late it expires. */
   readonly maxAgeSeconds: number
-  /** How its tokens that are bound to a key (RFC 9449) are accepted; undefined: they are not. */
+  /** Settings for tokens that are bound to a key (RFC 9449); undefined: such tokens are refused. */
   readonly dpop: Dpop | undefined
 }
 
 interface Dpop {
-  /** Where callers reach this service, as their proofs name it: no slash at its end. */
+  /** The address of this service as callers' proofs name it, without a slash at its end. */
   readonly url: string
   /** Whether tokens that are not bound to a key are refused. */
   readonly required: boolean
@@ -142,7 +142,7 @@ export function parseTokenIssuers(json: string): TokenIssuer[] {
 
 /**
  * The issuers of a configuration.
- * @param source where they stand, as its reader calls it
+ * @param source name of the configuration, for messages
  * @throws ConfigError with every mistake, by index and member
  */
 export function tokenIssuersOf(given: readonly unknown[], source: string): TokenIssuer[] {
@@ -200,7 +200,7 @@ function must(member: string): string {
   return `.${member} must be ${describe(Issuer, member)}.`
 }
 
-/** What the schema does not say. */
+/** Mistakes that the schema does not detect. */
 function furtherMistakes({ issuer, jwks, jwksUri, callerClaim, dpop }: Given): string[] {
   const mistakes: string[] = []
   if (!isIssuer(issuer)) mistakes.push(must('issuer'))
@@ -245,7 +245,7 @@ function isPublicKey(key: object): boolean {
   return !('d' in key) && !('k' in key) && 'kty' in key && key.kty !== 'oct'
 }
 
-/** @returns the issuer among whose callers' names a callerId is, in whatever case it is written; undefined where it is in none's */
+/** @returns the issuer whose callers' names include a callerId, compared without case; undefined when there is no such issuer */
 export function issuerOfName(callerId: string, issuers: readonly TokenIssuer[]): string | undefined {
   const name = callerId.toLowerCase()
   return issuers.find((issuer) => name.startsWith(namesOf(issuer).toLowerCase()))?.issuer

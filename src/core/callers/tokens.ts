@@ -24,30 +24,30 @@ export interface Tokens {
   /** @returns the caller of a token that was verified before and has not expired */
   readonly known: (token: string) => CallerKey | undefined
   /**
-   * @param client who sends it: checks of one client wait for each other
+   * @param client the sender: checks of one client wait for each other
    * @returns the caller of a token, or a sentence for the log that says why it is refused. Never rejects.
    */
   readonly verify: (token: string, client: string) => Promise<CallerKey | string>
   /**
-   * Uses the token of a caller for a request: one that is bound to a key has to be proven, another one cannot be.
-   * @param request.scheme of its header Authorization, in any case
+   * Uses the token of a caller for a request. A token that is bound to a key needs a proof; any other token must come without one.
+   * @param request.scheme scheme of its Authorization header, in any case
    * @param request.proof the value of its header DPoP
-   * @throws where the database, which knows proofs that were used and nonces, is away
+   * @throws when the database, which stores used proofs and nonces, cannot be reached
    */
   readonly use: (key: CallerKey, request: TokenUse) => Promise<TokenUsed>
 }
 
-/** Whether a request may use its token, and what its caller is told of nonces. */
+/** Whether a request may use its token, and the nonce for its caller. */
 export interface TokenUsed {
-  /** Undefined: it may. */
+  /** Undefined: the request may use the token. */
   readonly refused?: NotProven | undefined
-  /** For the next proof of the caller; undefined: its issuer asks for none, or the caller has not shown that it holds the key. */
+  /** Nonce for the next proof; undefined: its issuer asks for none, or the caller has not shown that it holds the key. */
   readonly nonce?: string | undefined
 }
 
 export interface TokenUse {
   readonly token: string
-  /** Who sends it: checks of one client wait for each other. */
+  /** The sender: checks of one client wait for each other. */
   readonly client: string
   readonly scheme: string
   readonly proof: string | undefined
@@ -56,22 +56,22 @@ export interface TokenUse {
   readonly path: string
 }
 
-/** Verified tokens that are kept, so that a caller's next request costs a hash and no signature. */
+/** Maximum number of cached verified tokens. A cached token costs the next request a hash and no signature check. */
 const KEPT_MAX = 10_000
 /** The key is found by the header alone. */
 const NO_TOKEN = { payload: '', signature: '' }
-/** Clocks of two machines. */
+/** Tolerated difference between the clocks of two machines. */
 const CLOCK_SECONDS = 5
 const TOKEN_SHAPE = /^[\w-]{2,2048}\.[\w-]{2,8192}\.[\w-]{2,2048}$/
 const NAME = /^[!-~]{1,128}$/
-/** As many as a key may have. */
+/** The same maximum as for a key. */
 const SCOPES_MAX = 64
 
 interface KnownIssuer extends TokenIssuer {
   readonly keySet: KeySet
 }
 
-/** What all instances know of proofs. */
+/** State of proofs of possession that all instances share. */
 export interface ProofStore {
   /** Remembers an id for a minute. */
   readonly isFirstUse: (id: string) => Promise<boolean>
@@ -85,8 +85,8 @@ interface Verified {
 
 /**
  * @param issuers the entries of SERVICE_TOKEN_ISSUERS
- * @param options.isTaken whether a key that is in effect has this callerId: governance could issue one
- * @param options.proofs what all instances know of proofs; left out, tokens that are bound to a key are refused
+ * @param options.isTaken whether a key that is in effect has this callerId: governance could issue such a key
+ * @param options.proofs the shared state of proofs; left out, tokens that are bound to a key are refused
  * @param options.log called when an issuer's keys cannot be read, and when they can again
  */
 export function openTokens(
@@ -103,7 +103,7 @@ export function openTokens(
     readonly nowMs?: () => number
   },
 ): Tokens {
-  /** By the hash of the token, oldest first: a copy of the memory holds no token. */
+  /** Keyed by the hash of the token, oldest first: a copy of the memory holds no token. */
   const kept = new Map<string, Verified>()
   const verifying = new Map<string, Promise<CallerKey | string>>()
   const checkSignature = openSignatureChecks()
@@ -159,7 +159,7 @@ export function openTokens(
       if (typeof caller === 'string') return caller
       const { callerId } = caller.caller
       if (isTaken(callerId)) return `a key has the callerId ${callerId}`
-      // The keys have changed meanwhile: it is one of the new ones that must have signed it.
+      // The keys have changed meanwhile: one of the new keys must have signed the token.
       if (keySet.edition() !== edition) return await verified(token, hash, client)
       if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value!)
       kept.set(hash, { key: caller, issuer })
@@ -218,17 +218,17 @@ export function openTokens(
 /** @param why a sentence for the log */
 const refused = (why: string): TokenUsed => ({ refused: { why } })
 
-/** By what the token says of itself: its signature, by a key of that issuer, has yet to prove it. */
+/** Uses the token's own claims: its signature, by a key of that issuer, has yet to prove them. */
 function issuerOf(token: string, known: readonly KnownIssuer[]): KnownIssuer | undefined {
   const { iss, sub } = decodeJwt(token)
   return (
     known.find(({ issuer }) => issuer === iss) ??
-    // SPIFFE asks for no `iss`: a workload's name says its trust domain.
+    // SPIFFE requires no `iss`: a workload's name contains its trust domain.
     known.find((one) => isTrustDomain(one.issuer) && String(sub).startsWith(namesOf(one)))
   )
 }
 
-/** @returns a caller that is no human and reads its own records alone, whatever its token says; or why there is none */
+/** @returns a caller that is no human and reads only its own records, whatever its token says; or the reason for a refusal */
 function callerOf(
   payload: JWTPayload,
   {
@@ -248,7 +248,7 @@ function callerOf(
   if (ofWorkload && typ !== undefined && typ !== 'JWT' && typ !== 'JOSE')
     return 'the typ of a JWT-SVID is wrong'
   const { cnf } = payload
-  // Whoever presents such a token has to prove that a key is theirs (RFC 7800, RFC 9449).
+  // A client that presents such a token has to prove that it holds the key (RFC 7800, RFC 9449).
   if (cnf !== undefined && (issuer.dpop === undefined || !canProve))
     return 'the token is bound to a key (cnf)'
   const keyThumbprint = thumbprintIn(cnf)
@@ -287,7 +287,7 @@ function callerOf(
       callerId,
       principalIds,
       capabilities: caller.unrestrictedCapabilities ? 'all' : capabilities,
-      // In the order of its canonical text, as which it is signed with each execution.
+      // Members in canonical order: this text is signed with each execution.
       authentication: {
         ...(actor === undefined || actor === subject ? {} : { actor }),
         issuer: issuer.issuer,
@@ -301,7 +301,7 @@ function callerOf(
   }
 }
 
-/** RFC 9449 §6.1. @returns undefined where `cnf` has none, or says something else too */
+/** RFC 9449 §6.1. @returns undefined when `cnf` has no thumbprint, or has other members too */
 function thumbprintIn(cnf: unknown): string | undefined {
   if (typeof cnf !== 'object' || cnf === null || !('jkt' in cnf) || Object.keys(cnf).length !== 1)
     return undefined
@@ -309,9 +309,9 @@ function thumbprintIn(cnf: unknown): string | undefined {
 }
 
 /**
- * Who uses the token: its `act` names them where it was exchanged for another (RFC 8693 §4.1), else they are the client (RFC 9068 §2.2).
- * An `act` within that names those who used it before, who decide nothing.
- * @returns null where `act` names nobody: evidence that named the client instead would be wrong
+ * The user of the token: the subject of `act` if the token was exchanged (RFC 8693 §4.1), else the client (RFC 9068 §2.2).
+ * A nested `act` names earlier users, who decide nothing.
+ * @returns null when `act` names nobody: evidence that named the client instead would be wrong
  */
 function actorOf({ act, client_id: client }: JWTPayload): unknown {
   if (act === undefined) return client
@@ -322,7 +322,7 @@ function isPrincipal(name: unknown): name is string {
   return typeof name === 'string' && name.length >= 1 && name.length <= 256 && isClearName(name)
 }
 
-/** Where the operator names a claim, a token without it acts for nobody: left out, it would hide the person behind the caller. */
+/** When the operator names a claim, a token without it acts for nobody: its absence would hide the person behind the caller. */
 function principalsOf(
   payload: JWTPayload,
   { principalClaim, callerId }: Pick<TokenIssuer, 'principalClaim'> & { readonly callerId: string },
@@ -332,7 +332,7 @@ function principalsOf(
   return (Array.isArray(claimed) ? claimed : [claimed]) as readonly string[]
 }
 
-/** A scope never grants everything: `*` stands in the configuration or nowhere. */
+/** A scope never grants everything: `*` is allowed only in the configuration. */
 function grantedBy(scope: unknown, prefix: string | undefined): string[] {
   if (prefix === undefined || typeof scope !== 'string') return []
   return scope

@@ -1,5 +1,6 @@
-// Fills the catalogue, a piece at a time: what the feed has behind its place; then, where it is being built, what is stored; then what a release
-// before wrote is filled in; then what is too old goes. Called by a background thread of each instance and by `countersign catalogue rebuild`: one of them at a time does anything.
+// Fills the catalogue, a piece at a time: first with new events of the feed, then, while it is being built, with stored executions, then with
+// entries that an earlier release wrote; then old entries are deleted. A background thread of each instance and `countersign catalogue rebuild`
+// call it, and only one of them works at a time.
 import { codesMask, type EventType } from '../../formats/schemas/event-types.ts'
 import {
   listUnfilled,
@@ -27,7 +28,7 @@ import { inTransaction, type Transaction } from '../../store/postgres/transactio
 import { endOf, VISIBLE_MS_MAX, wantedOf, type Wanted } from '../events/read.ts'
 import { catalogueRows, type Documents } from './row.ts'
 
-/** The events by which an execution comes into the catalogue or changes its row. */
+/** The events that add an execution to the catalogue or change its row. */
 export const FOLLOWED = [
   'execution.completed',
   'execution.failed',
@@ -37,10 +38,10 @@ export const FOLLOWED = [
 ] as const satisfies readonly EventType[]
 const codes = codesMask(FOLLOWED)
 
-/** Their events name an artifact of their own, and not the execution. */
+/** Events of these types name their own artifact, not the execution. */
 const NAMED_BY_ARTIFACT: ReadonlySet<EventType> = new Set(['execution.in_doubt', 'execution.closed'])
 
-/** Executions of a piece: some tens of milliseconds. */
+/** Maximum number of executions in a piece: some tens of milliseconds. */
 const PIECE_MAX = 500
 const PRUNED_MAX = 1_000
 
@@ -54,29 +55,29 @@ export interface FillWith {
   readonly days: number
 }
 
-/** @returns how far a reply from the catalogue reaches, and what is to be done */
+/** @returns how far the catalogue reaches, and the pending work */
 export function catalogueStanding(sql: Sql, before: string | null = null) {
   return readStanding(sql, { codes, before })
 }
 
 export interface Filled {
-  /** Entries that were written. */
+  /** Number of entries that were written. */
   readonly rows: number
-  /** There is more to do now. */
+  /** Whether more work is pending now. */
   readonly more: boolean
-  /** Executions are going on. */
+  /** Whether executions are in progress. */
   readonly busy: boolean
 }
 
-/** While executions go on it rests for so many times as long as it has worked: 5 % of one core at most, the database's part included. */
+/** While executions are in progress, the pause after a piece is this many times its duration: at most 5 % of one core, database included. */
 const RESTS = 19
 
-/** How long to rest after a piece, milliseconds. @param tookMs what it took */
+/** Pause after a piece, in milliseconds. @param tookMs duration of the piece */
 export function restMs({ busy }: Pick<Filled, 'busy'>, tookMs: number): number {
   return busy ? RESTS * tookMs : 0
 }
 
-/** Does one piece. */
+/** Does one piece of work. */
 export async function fillCatalogue(tools: FillWith): Promise<Filled> {
   const before = new Date(tools.nowMs() - tools.days * DAY_MS).toISOString()
   const standing = await catalogueStanding(tools.pool, before)
@@ -98,7 +99,7 @@ interface Piece extends Pick<FillWith, 'documents' | 'nowMs'> {
   readonly before: string
 }
 
-/** @returns how many entries were written; undefined where nothing can be done now */
+/** @returns how many entries were written; undefined when nothing can be done now */
 async function nextPiece(sql: Transaction, piece: Piece): Promise<number | undefined> {
   const { state, standing, before } = piece
   if (standing.behind) {
@@ -123,7 +124,7 @@ async function follow(
   const events = all.slice(0, PIECE_MAX)
   const ids = await executionsOf(sql, events)
   const rows = await catalogueRows(sql, [...new Set(ids.filter((id) => id !== undefined))], documents)
-  // A node of Citus that ended in the moment of a commit shows its rows later: what was logged just now is waited for.
+  // A Citus node that crashed during a commit shows its rows later, so the rows of very recent events are waited for.
   const written = new Set(rows.map((row) => row.businessTransactionId))
   const waited = events.findIndex(
     ({ type, appendedAt }, i) =>
@@ -142,7 +143,7 @@ async function follow(
   return kept.length
 }
 
-/** @returns in the order of the events; undefined where the artifact is gone */
+/** @returns in the order of the events; undefined when the artifact is gone */
 async function executionsOf(sql: Sql, events: readonly Wanted[]): Promise<(string | undefined)[]> {
   const indirect = events.filter(({ type }) => NAMED_BY_ARTIFACT.has(type))
   const details = await readArtifactDetails(sql, indirect)
@@ -150,7 +151,7 @@ async function executionsOf(sql: Sql, events: readonly Wanted[]): Promise<(strin
   return events.map(({ type, id }) => (NAMED_BY_ARTIFACT.has(type) ? byArtifact.get(id) : id))
 }
 
-/** Makes entries again that a release before wrote. Those without readable evidence are marked, so that they do not come back; fsck names them. */
+/** Makes the entries of an earlier release again. Entries without readable evidence are marked, so that they do not come back; fsck names them. */
 async function fillIn(sql: Transaction, { documents }: Piece): Promise<number> {
   const ids = await listUnfilled(sql, PIECE_MAX)
   const rows = await catalogueRows(sql, ids, documents)
@@ -163,7 +164,7 @@ async function fillIn(sql: Transaction, { documents }: Piece): Promise<number> {
   return rows.length
 }
 
-/** Evidence is logged in the order in which it was stored, so that everything before its time is there. */
+/** Evidence is logged in the order in which it was stored, so all evidence before this time is there. */
 function newestOf(rows: readonly CatalogueRow[]): string | null {
   let newest: string | null = null
   for (const { completedAt, decidedAt } of rows) {
@@ -173,7 +174,7 @@ function newestOf(rows: readonly CatalogueRow[]): string | null {
   return newest
 }
 
-/** Takes the next executions that are stored, newest first. Those under way come by the feed when they end. */
+/** Takes the next stored executions, newest first. Executions in progress come by the feed when they end. */
 async function build(sql: Transaction, below: BuildingBelow, { before, documents }: Piece): Promise<number> {
   const found = await listBelow(sql, below, { since: before, limit: PIECE_MAX })
   const last = found.at(-1)

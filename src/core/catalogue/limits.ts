@@ -1,5 +1,5 @@
-// What is used of the limits by which policies bound a sum over a window, from the amounts in the catalogue. The decision counts for itself and
-// exactly; this is for people who look.
+// The use of the limits by which policies bound a sum over a window, from the amounts in the catalogue. This is for display: the decision makes
+// its own exact count.
 import { limitIn } from '../policy/limit.ts'
 import { windowMs } from '../policy/counting.ts'
 import { shownOf } from '../policy/display.ts'
@@ -17,16 +17,16 @@ interface SummedLimit {
   readonly policyVersion: string
   readonly signal: string
   readonly window: string
-  /** What it counts by. */
+  /** The members by which use is counted separately. */
   readonly per: readonly UsedPlace[]
-  /** The one number that its rules compare it with; undefined: none, or several. */
+  /** The only number that the rules compare the signal with; undefined: none, or several. */
   readonly limit?: number
 }
 
-/** Policies times limits: each is a statement. */
+/** Maximum for all policies together: each limit costs a statement. */
 const LIMITS_MAX = 20
 
-/** @returns the limits of the newest version in effect of each policy, with what is used of them now, most of it first */
+/** @returns the limits of the newest version in effect of each policy, with their current use, highest first */
 export async function limitsInUse(
   sql: Sql,
   versions: readonly StoredPolicyVersion[],
@@ -48,7 +48,7 @@ export function limitsOf(document: PolicyDocument): SummedLimit[] {
   const shown = capabilities.map((capability) => shownOf(display[capability] ?? ''))
   return Object.entries(verify).flatMap(([signal, verifier]) => {
     if (verifier.by !== 'history' || verifier.sum === undefined || verifier.where !== undefined) return []
-    // The catalogue has the amounts that `display` names, and none of another parameter.
+    // The catalogue has only the amounts that `display` names.
     if (!shown.every(({ amount }) => amount === verifier.sum)) return []
     const per = placesOf(verifier, new Set(shown.map(({ currency }) => currency)))
     if (per === undefined) return []

@@ -1,5 +1,5 @@
-// The row of the catalogue that an execution has, from what is stored of it alone: following the feed, building from the tables and fsck make
-// the same one.
+// Makes an execution's row of the catalogue from its stored evidence only: following the feed, building from the tables and fsck make the
+// same row.
 import { displayOf, moneyOf, sentenceOf } from '../policy/display.ts'
 import { compileStored, documentOf } from '../policy/versions.ts'
 import { cut } from '../../formats/text/text.ts'
@@ -13,7 +13,7 @@ import { policyVersionOf, type StoredPolicyVersion } from '../../store/tables/po
 import { plainText } from '../../store/postgres/json.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
-/** Rows are narrow: an action that was refused may have any text in these places. */
+/** Keeps rows narrow: a refused action may have any text in these members. */
 const NAME_MAX = 200
 const SEARCH_MAX = 1_000
 
@@ -33,7 +33,7 @@ interface Decision {
   readonly verifiedSignals: Readonly<Record<string, { readonly request?: { readonly requestId: string } }>>
 }
 
-/** Policies by `<name>/<version>`. An approved version never changes, so that it is read once. */
+/** Policies by `<name>/<version>`. An approved version never changes, so each is read once. */
 export interface Documents {
   readonly read: (sql: Sql, keys: ReadonlySet<string>) => Promise<ReadonlyMap<string, KnownDocument>>
 }
@@ -44,7 +44,7 @@ interface KnownDocument {
   readonly approvedAt: string
 }
 
-/** Small documents, and a service has some dozens. */
+/** Documents are small, and a service has some dozens. */
 const REMEMBERED_MAX = 500
 
 export function openDocuments(): Documents {
@@ -63,12 +63,12 @@ export function openDocuments(): Documents {
   }
 }
 
-/** Nothing where it was damaged, or written by another release in words that this one does not know. */
+/** Undefined when the document is damaged, or was written by another release with terms that this release does not know. */
 function documentIn(row: StoredPolicyVersion): PolicyDocument | undefined {
   return orNothing(() => (compileStored(row) === undefined ? undefined : documentOf(row)))
 }
 
-/** What was changed in the database until it cannot be read must not keep the others from the catalogue; fsck says what is wrong with it. */
+/** A row that was changed in the database and cannot be read must not keep the others from the catalogue; fsck reports its damage. */
 function orNothing<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -77,7 +77,7 @@ function orNothing<T>(read: () => T): T | undefined {
   }
 }
 
-/** @returns those of the executions that have a row: they have ended, were refused or are in doubt */
+/** @returns the rows of those executions that have ended, were refused or are in doubt */
 export async function catalogueRows(
   sql: Sql,
   ids: readonly string[],
@@ -109,7 +109,7 @@ function rowOf(
   const { authority, intent, policy, signals } = transaction
   const { action: capability, target, parameters } = intent
   const known = policies.get(`${policy.name}/${policy.version}`)
-  // An approval that came later changes no row: else a row would depend on when it was made.
+  // A later approval of the policy changes no row: otherwise a row would depend on the time at which it was made.
   const document = known !== undefined && known.approvedAt <= stored.decidedAt ? known.document : {}
   const displayed = { capability, target, parameters, signals }
   const pieces = displayOf(document, displayed)
@@ -135,13 +135,13 @@ function rowOf(
 }
 
 interface Standing extends Pick<CatalogueRow, 'status' | 'resolution' | 'completedAt'> {
-  /** Undefined where nothing that is stored holds it: of an execution in doubt. */
+  /** Undefined when no stored evidence contains it, as for an execution in doubt. */
   readonly decision?: Decision
-  /** Of a refusal alone. */
+  /** Set for refusals only. */
   readonly approvable?: boolean
 }
 
-/** @returns undefined where an execution is under way, or came to nothing: no policy or no connector stood for it */
+/** @returns undefined for an execution that is in progress, or that came to nothing for lack of a policy or a connector */
 function standingOf(stored: StoredExecution): Standing | undefined {
   const { record, recordedAt, refusal, doubtedAt, closedBefore } = stored
   if (record !== null) {
@@ -180,7 +180,7 @@ function requestIdOf({ verifiedSignals }: Decision): string | null {
   return isUuid(id) ? id : null
 }
 
-/** The line break keeps a search from going over from one value to the next. */
+/** The line break keeps a search from matching across two values. */
 function searchText(values: readonly unknown[]): string {
   const texts = values.filter((value) => ['string', 'number', 'boolean'].includes(typeof value)).map(String)
   return plain(texts.join('\n').toLowerCase(), SEARCH_MAX)

@@ -1,4 +1,4 @@
-// The diff of a document against another is for its checker (decisions §7 `diff`). Browser-safe.
+// The diff between two versions of a document, for the checker of a change (decisions §7 `diff`). Browser-safe.
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 
 export type Members = { readonly [name: string]: Json }
@@ -17,8 +17,8 @@ interface Places {
 }
 
 /**
- * Places where nothing changed are left out. The first rule that matches decides, so `rulesReordered` says whether those that stay have another
- * order, and `rulesAfter` the rule before each new one; null: it is the first.
+ * Places without changes are left out. The first matching rule decides, so `rulesReordered` says whether the remaining rules have another
+ * order, and `rulesAfter` names the rule before each new rule; null: the new rule is the first.
  */
 export function diffDocuments(from: Places, to: Places): Members {
   const [before, after] = [from, to].map(({ places, rules }): Record<string, Members> => ({
@@ -61,7 +61,7 @@ function placesOfNew(from: Places, to: Places): Record<string, string | null> {
   )
 }
 
-/** Whether the rules that both have are in another order. */
+/** Whether the rules that both documents have are in another order. */
 function isReordered(from: Places, to: Places): boolean {
   const before = from.rules.map(({ id }) => id).filter((id) => to.rules.some((rule) => rule.id === id))
   const after = to.rules.map(({ id }) => id).filter((id) => before.includes(id))

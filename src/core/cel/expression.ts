@@ -17,7 +17,7 @@ import { children } from './nodes.ts'
 import { registerTimeZones, TIME_GETTERS, timeZoneProblem, zonedName } from './time-zones.ts'
 
 const FUNCTIONS = new Set(['has', 'size', 'timestamp', 'duration'])
-/** The numbers of arguments that each takes; a time is read in UTC, or in the time zone that is given. */
+/** The numbers of arguments that each method takes; a time is read in UTC unless a time zone is given. */
 const METHODS = new Map<string, readonly number[]>([
   ['size', [0]],
   ['startsWith', [1]],
@@ -37,7 +37,7 @@ const EXPRESSION_LIMITS = {
   maxCallArguments: 2,
 } as const
 
-/** An environment for expressions, which the variables of a kind of document are added to. */
+/** An environment for expressions, to which each kind of document adds its variables. */
 export function openEnvironment(): Environment {
   return registerTimeZones(new Environment({ limits: EXPRESSION_LIMITS }))
 }
@@ -51,7 +51,7 @@ export interface Mistake {
 /** The names that expressions of one kind of document read, each with members. */
 export interface Vocabulary<Source extends string> {
   readonly isSource: (name: string) => name is Source
-  /** Names of constant size beside them, which a loop variable must not hide. */
+  /** Other names of constant size, which a loop variable must not hide. */
   readonly constants: readonly string[]
   /** Completes "A loop may read 'x'…": sources that stay small, which a loop's body may read again. */
   readonly readableInLoops: readonly Source[]
@@ -59,9 +59,9 @@ export interface Vocabulary<Source extends string> {
   readonly whole: readonly Source[]
   /** Whether `source['member']` is `source.member`. */
   readonly keys: boolean
-  /** A sentence where there is no such member. */
+  /** Returns a sentence if there is no such member. */
   readonly unknownMember: (source: Source, member: string) => string | undefined
-  /** The names that an unknown name may have been meant to be, as they are written: `signals.amount`. */
+  /** Names that an unknown name may be a misspelling of, as they are written: `signals.amount`. */
   readonly known: readonly string[]
 }
 
@@ -77,14 +77,14 @@ export interface Inspection<Source extends string> {
 /** An expression that may be evaluated. */
 export interface Expression {
   readonly ast: ASTNode
-  /** @throws EvaluationError; Error for what the language's implementation did not foresee */
+  /** @throws EvaluationError; Error for failures that the language's implementation did not foresee */
   readonly evaluate: (facts: object) => unknown
 }
 
 /**
- * Parses an expression, checks that it says nothing but what is allowed, and checks its type.
- * @param given.types what its type may be, as CEL names them
- * @returns no expression where there are mistakes
+ * Parses an expression, checks that it uses only allowed constructs, and checks its type.
+ * @param given.types the types it may have, as CEL names them
+ * @returns no expression when there are mistakes
  */
 export function compileExpression<Source extends string>(
   text: string,
@@ -128,7 +128,7 @@ function summaryOf({ summary }: ParseError | CelTypeError): string {
     .replaceAll('google.protobuf.', '')
 }
 
-/** Words of other languages, where they stand or right before it, and the words of this one. */
+/** Operators of other languages, as patterns of the text before and after the error, and their equivalents here. */
 const FOREIGN: readonly (readonly [RegExp, RegExp, string])[] = [
   [/$/, /^=</, "'<='"],
   [/$/, /^=>/, "'>='"],
@@ -163,25 +163,25 @@ function hint(
     : ` (did you mean ${foreign[2]}?)`
 }
 
-/** Why an expression could not be evaluated, for its author. */
+/** Tells an expression's author why it could not be evaluated. */
 export function cause(error: unknown): string {
   if (error instanceof EvaluationError) return error.summary
   return error instanceof Error ? error.message : 'unknown cause'
 }
 
-/** Where a node stands: inside a loop no other may start, and a loop's body may not read the caller's data again. */
+/** The context of a node: inside a loop no other loop may start, and a loop's body may not read the caller's data again. */
 interface Place {
   readonly looping: boolean
-  /** The loop's variable, in its body. */
+  /** The loop's variable, set in its body. */
   readonly variable?: string
 }
 
-/** Walks one parsed expression: what it reads, and everything in it that is not allowed. */
+/** Walks one parsed expression and collects the members it reads and everything in it that is not allowed. */
 function inspect<Source extends string>(
   ast: ASTNode,
   vocabulary: Vocabulary<Source>,
 ): Inspection<Source> & {
-  /** Where the names of getters with a time zone stand. */
+  /** Offsets of the names of getters with a time zone. */
   readonly zoned: number[]
 } {
   const { isSource, constants, readableInLoops, whole, keys, unknownMember } = vocabulary
@@ -205,7 +205,7 @@ function inspect<Source extends string>(
     if (node.op === 'rcall' && METHODS.get(node.args[0])?.includes(node.args[2].length) !== true)
       return refuseCall(node, node.args[0])
     if (node.op === 'rcall' && TIME_GETTERS.includes(node.args[0])) zone(node, node.args, place)
-    // A caller's 25 KB sought in its 50 KB took V8 86 ms.
+    // V8 took 86 ms to search a caller's 50 KB for 25 KB.
     if (node.op === 'rcall' && node.args[0] === 'contains' && node.args[2][0]?.op !== 'value')
       refuse(node, 'contains() takes a literal only.')
     if (node.op === '/' && !(node.args[1].op === 'value' && Number(node.args[1].args) !== 0)) {
@@ -243,7 +243,7 @@ function inspect<Source extends string>(
     inspection.reads.set(source, [...paths, path])
   }
 
-  /** Undefined where a node is no member of a source. */
+  /** Undefined when a node is not a member of a source. */
   function pathOf(node: ASTNode): { source: Source; path: string[] } | undefined {
     if (node.op === 'id') return isSource(node.args) ? { source: node.args, path: [] } : undefined
     if (node.op !== '.' && !(keys && node.op === '[]')) return undefined
@@ -254,7 +254,7 @@ function inspect<Source extends string>(
       : { source: below.source, path: [...below.path, step] }
   }
 
-  /** A zone is known when the document is checked, and looked up once for each time: 7 µs a step of a loop would be much. */
+  /** A zone must be a literal, so that it is checked with the document, and outside loops: a lookup takes 7 µs, too much for each step. */
   function zone(node: ASTNode, [name, receiver, [argument]]: RCall, place: Place): void {
     if (argument === undefined) return
     const timeZone = literalText(argument)
@@ -287,7 +287,7 @@ function literalText(node: ASTNode): string | undefined {
   return node.op === 'value' && typeof node.args === 'string' ? node.args : undefined
 }
 
-/** JS reads 30 February as 2 March and lets much else pass: an author can foresee that, but not for a caller's text. */
+/** JS reads 30 February as 2 March and accepts other wrong dates: an author can foresee that, but not for a caller's text. */
 function isTimeLiteral([name, [argument]]: [string, ASTNode[]]): boolean {
   if (name !== 'timestamp' && name !== 'duration') return true
   if (argument?.op !== 'value' || typeof argument.args !== 'string') return false

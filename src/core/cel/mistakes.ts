@@ -8,13 +8,13 @@ import { sentenceOf, shapeMistakes, type Path } from './shape.ts'
 
 export interface DocumentMistake {
   readonly file: string
-  /** Where in the file, counted from 1. */
+  /** Line in the file, counted from 1. */
   readonly line?: number
-  /** Where in that line, or where no line is known in the expression; counted from 1. */
+  /** Column in that line, or in the expression when no line is known; counted from 1. */
   readonly column?: number
   /** The rule's id if the mistake is in a rule. */
   readonly rule?: string
-  /** Which of the rule's expressions, where it has several. */
+  /** The one of the rule's expressions, if it has several. */
   readonly part?: string
   /** One sentence. */
   readonly message: string
@@ -30,7 +30,7 @@ export class DocumentError extends Error {
   }
 }
 
-/** As a person reads it: where it is, and what. */
+/** A mistake as a person reads it: its place and its message. */
 export function lineOf({ file, line, rule, part, column, message }: DocumentMistake): string {
   const columnText = column && `column ${column}`
   const inFile = line ? [`line ${line}`, columnText] : []
@@ -38,7 +38,7 @@ export function lineOf({ file, line, rule, part, column, message }: DocumentMist
   return `${place.filter(Boolean).join(', ')}: ${message}`
 }
 
-/** Where in a file, counted from 1, the key or item stands that a path leads to, or the character of its text; undefined without a file. */
+/** Finds the line and column, counted from 1, of the key or item at a path, or of a character of its text; undefined without a file. */
 export type PositionOf = (
   path: Path,
   at?: number,
@@ -55,7 +55,7 @@ export interface Found {
 }
 
 /**
- * Says of mistakes in which line of the file and in which rule they are.
+ * Adds to each mistake its line in the file and its rule.
  * @param given.document has its rules as `rules`, if it has any
  */
 export function placed(
@@ -76,8 +76,8 @@ export function placed(
 }
 
 /**
- * @returns the function that knows a document to be of the schema's type, or throws DocumentError with every mistake in its shape; a member
- *   of a rule is named without the rule
+ * @returns a function that checks that a document has the schema's type, or throws DocumentError with every mistake in its shape; a message
+ *   about a member of a rule does not repeat the rule
  */
 export function documentOf<Schema extends TSchema>(
   schema: Schema,
@@ -103,12 +103,12 @@ function ruleAt(document: unknown, [first, index]: Path): string | undefined {
   return typeof id === 'string' ? id : `number ${index + 1}`
 }
 
-/** A document of 100 KB can hold thousands. */
+/** A document of 100 KB can hold thousands of mistakes. */
 const MISTAKES_SHOWN_MAX = 20
 
 /**
- * Runs what compiles a document that a request carries.
- * @returns what it returns, or a 400 with a line for each mistake
+ * Compiles a document that a request contains.
+ * @returns the result of `compile`, or a 400 with a line for each mistake
  */
 export function mistakesAs400<T>(compile: () => T): T | Failure {
   try {

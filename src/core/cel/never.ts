@@ -1,6 +1,6 @@
-// Parts of an expression that can never be evaluated, whatever a caller sends. The language's type check refuses what it knows: but a member of
-// `intent.parameters` may be any JSON value, so that `count + 1` passes it and then fails each time (JSON numbers are doubles). Which kinds
-// of values an operator or a function takes is asked of the evaluator itself, by examples.
+// Finds parts of an expression that can never be evaluated, whatever a caller sends. The language's type check covers known types only: a member
+// of `intent.parameters` may be any JSON value, so `count + 1` passes the check and then fails each time (JSON numbers are doubles). The kinds
+// of values that an operator or a function takes are found by trying examples in the evaluator itself.
 import { Environment, EvaluationError, serialize, type ASTNode } from '@marcbachmann/cel-js'
 import { children, isConstant, textOf } from './nodes.ts'
 
@@ -26,10 +26,10 @@ const EXAMPLES = {
 const KINDS = Object.keys(EXAMPLES) as Kind[]
 const JSON_KINDS: readonly Kind[] = ['null', 'bool', 'double', 'string', 'list', 'map']
 
-/** The kinds that a part can be; undefined: anything, because nothing is known of it or because it was reported. */
+/** The kinds that a part can have; undefined: any kind, because nothing is known of the part or because it was reported. */
 type Kinds = readonly Kind[] | undefined
 
-/** Codes of the evaluator for operands of the wrong kind; other errors depend on their values. */
+/** Codes of the evaluator for operands of the wrong kind; other errors depend on the operands' values. */
 const OF_KINDS = new Set(['no_such_overload', 'no_matching_overload', 'invalid_condition_type'])
 
 const BINARY = new Set(['+', '-', '*', '/', '%', '<', '<=', '>', '>=', 'in', '&&', '||'])
@@ -49,7 +49,7 @@ export function neverEvaluated(ast: ASTNode): Found[] {
   visit(ast, new Map())
   return found
 
-  /** @param loops what the variable of each loop around is */
+  /** @param loops the kinds of the variable of each surrounding loop */
   function visit(node: ASTNode, loops: ReadonlyMap<string, Kinds>): Kinds {
     const before = found.length
     const loop = isLoop(node) ? node.args : undefined
@@ -83,7 +83,7 @@ export function neverEvaluated(ast: ASTNode): Found[] {
     return undefined
   }
 
-  /** The kinds of the keys of a map as written. */
+  /** The kinds of the keys of a map literal. */
   function keysOf(map: ASTNode & { op: 'map' }, loops: ReadonlyMap<string, Kinds>): Kinds {
     const kinds = map.args.map(([key]) => visit(key, loops))
     return kinds.some((one) => one === undefined)
@@ -97,13 +97,13 @@ export function neverEvaluated(ast: ASTNode): Found[] {
       values.set(node, value)
       return [kindOf(value)]
     } catch (error) {
-      // A parenthesis may be cut off in the text of a part that has no shape: nothing is known of it then.
+      // The text of a part that has no shape may lack a parenthesis: nothing is known of the part then.
       if (error instanceof EvaluationError) report(node, error.summary)
       return undefined
     }
   }
 
-  /** By the values of its operands: a parenthesis around one of them stands outside the text of the node. */
+  /** Evaluates a node from the values of its operands: parentheses around an operand stand outside the text of the node. */
   function valueOf(node: ASTNode): unknown {
     const shape = node.op === '[]' ? 'a[b]' : shapeOf(node)
     const [a, b] = children(node).map((child) => values.get(child))
@@ -121,7 +121,7 @@ function isLoop(node: ASTNode): node is ASTNode & { op: 'rcall' } {
   return node.op === 'rcall' && LOOPS.has(node.args[0])
 }
 
-/** The node with variables in place of its operands; undefined where any operands will do, or where that depends on their values. */
+/** The node with variables in place of its operands; undefined when it takes any operands, or when that depends on their values. */
 function shapeOf(node: ASTNode): string | undefined {
   if (BINARY.has(node.op)) return `a ${node.op} b`
   if (node.op === '!_') return '!a'
@@ -146,7 +146,7 @@ function describe(kinds: readonly Kind[]): string {
   return kinds === JSON_KINDS ? 'JSON value' : kinds.join(' or ')
 }
 
-/** The kinds that a part's static type leaves. */
+/** The kinds that a part's static type allows. */
 function kindsByType(node: ASTNode, loops: ReadonlyMap<string, Kinds>): Kinds {
   const { checkedType } = node as { checkedType?: { toString(): string } }
   const type = (checkedType?.toString() ?? 'dyn').replace('google.protobuf.', '')
@@ -155,7 +155,7 @@ function kindsByType(node: ASTNode, loops: ReadonlyMap<string, Kinds>): Kinds {
   return type === 'dyn' && isOfJson(node, loops) ? JSON_KINDS : undefined
 }
 
-/** Whether a part is a member, at any depth, of what a caller sent. */
+/** Whether a part is a member, at any depth, of data that a caller sent. */
 function isOfJson(node: ASTNode, loops: ReadonlyMap<string, Kinds>): boolean {
   if (node.op === '.' || node.op === '[]') return isOfJson(node.args[0], loops)
   return node.op === 'id' && (!loops.has(node.args) || loops.get(node.args) === JSON_KINDS)
@@ -174,10 +174,10 @@ function isAlike(example: unknown, value: unknown): boolean {
   return typeof example === 'object' && example !== null && example.constructor === value?.constructor
 }
 
-/** By shape and kinds: asked once. */
+/** Results by shape and kinds, so that each is evaluated once. */
 const results = new Map<string, readonly Kind[]>()
 
-/** @returns the kinds that come of operands of these kinds; none where the evaluator takes none of them */
+/** @returns the kinds of the results for operands of these kinds; none when the evaluator refuses all of them */
 function resultsOf(shape: string, operands: readonly (readonly Kind[])[]): readonly Kind[] {
   const [left = [], right = [undefined]] = operands
   return [...new Set(left.flatMap((a) => right.flatMap((b) => resultsOfKinds(shape, a, b))))]

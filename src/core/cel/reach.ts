@@ -1,11 +1,11 @@
-// Which rules can ever match: rules as Boolean functions of their atoms, tried with every combination of values that could make
-// a difference. Exact for signals compared with constants; any other condition counts as free to be true or false.
+// Finds rules that can never match: rules are Boolean functions of their atoms, tried with every combination of values that could
+// make a difference. Exact for signals compared with constants; any other condition counts as free to be true or false.
 import { evaluate, type ASTNode } from '@marcbachmann/cel-js'
 import { children, countNodes, isConstant, textOf } from './nodes.ts'
 
 /**
- * Beyond these everything is taken for possible: loading must stay fast for any document. With the first alone, a
- * hundred rules of a thousand characters took 27 s.
+ * Above these limits everything counts as possible: loading must stay fast for any document. With the first limit alone,
+ * a hundred rules of a thousand characters took 27 s.
  */
 const COMBINATIONS_MAX = 4096
 const CONDITIONS_MAX = 200_000
@@ -29,7 +29,7 @@ const COMPARISONS = new Map<string, (a: Value, b: Value) => boolean>([
   ['!=', (a, b) => a !== b],
 ])
 
-/** The facts about an ordered list of rules, of which the first that matches decides. */
+/** The facts about an ordered list of rules, in which the first matching rule decides. */
 interface Reach {
   readonly mistakes: { readonly rule: string; readonly message: string }[]
   readonly warnings: string[]
@@ -56,14 +56,14 @@ export function reachOf(rules: readonly { readonly id: string; readonly ast: AST
   return { mistakes, warnings, catchAll }
 }
 
-/** The question to the conditions of some expressions, under one assignment. */
+/** A question about the conditions of some expressions, under one assignment. */
 type Wanted = (conditions: readonly Condition[], values: Assignment) => boolean
 
 function firstIs(at: number): Wanted {
   return (conditions, values) => conditions.findIndex((matches) => matches(values)) === at
 }
 
-/** @returns whether some transaction could make `wanted` true of these expressions; true where too much would have to be tried */
+/** @returns whether some transaction could make `wanted` true of these expressions; true if there is too much to try */
 function canHappen(expressions: readonly ASTNode[], wanted: Wanted): boolean {
   const atoms: Atoms = { free: new Set(), constants: new Map() }
   const conditions = expressions.map((expression) => conditionOf(expression, atoms))
@@ -86,7 +86,7 @@ function tryAll(choices: Choices, values: Map<string, Value>, holds: () => boole
   return candidates.some((candidate) => tryAll(choices, values.set(name, candidate), holds, from + 1))
 }
 
-/** Each constant, a number between each two neighbours, and one beyond either end. */
+/** Each constant, a number between each two neighbours, and a number beyond either end. */
 function around(constants: ReadonlySet<number>): number[] {
   const sorted = [-Number.MAX_VALUE, ...[...constants].toSorted((a, b) => a - b), Number.MAX_VALUE]
   return sorted.flatMap((constant, i) =>
@@ -110,7 +110,7 @@ function conditionOf(node: ASTNode, atoms: Atoms): Condition {
 
 const never: Condition = () => false
 
-/** A numeric signal against a constant, either way round, or two constants. */
+/** Compares a numeric signal with a constant, in either order, or two constants. */
 function comparison(node: ASTNode, compare: (a: Value, b: Value) => boolean, atoms: Atoms): Condition | null {
   const [left = null, right = null] = children(node).map((side) => numberOf(side) ?? signalOf(side))
   if (left === null || right === null || (typeof left === 'string' && typeof right === 'string')) return null
@@ -142,7 +142,7 @@ function signalOf(node: ASTNode): string | null {
 function leaf(node: ASTNode, atoms: Atoms): Condition {
   const constant = isConstant(node) ? constantOutcome(node) : null
   if (constant !== null) return () => constant
-  // As written: `serialize` rounds numbers, and two conditions that differ must not become one.
+  // Keyed by source text: `serialize` rounds numbers, and two different conditions must not become one.
   const text = textOf(node)
   atoms.free.add(text)
   return (values) => values.get(text) === true

@@ -11,15 +11,15 @@ export type Path = readonly (string | number)[]
 
 interface ShapeMistake {
   readonly path: Path
-  /** The problem of the value there, to stand behind its name: `must be text`. */
+  /** The problem of the value there, which follows its name: `must be text`. */
   readonly says: string
-  /** The key that is wrong, where that is not the value's own. */
+  /** The wrong key, if it is not the value's own key. */
   readonly key?: string
 }
 
 /**
- * Says what is wrong with a value that its schema refuses, so that each mistake of its author is one: a misspelt key is not a missing one
- * too, and of a union only the variant that was meant is held against the value.
+ * Reports each mistake in a value that its schema refuses exactly once: a misspelt key is not reported as missing too, and in a union the
+ * value is compared only with the intended variant.
  */
 export function shapeMistakes(schema: TSchema, value: unknown): ShapeMistake[] {
   const mistakes: ShapeMistake[] = []
@@ -49,7 +49,7 @@ export function shapeMistakes(schema: TSchema, value: unknown): ShapeMistake[] {
   return mistakes
 }
 
-/** As one sentence, its place named from `from` on: `signals.amount must be one of boolean, number.` */
+/** The mistake as one sentence, its path named from step `from` on: `signals.amount must be one of boolean, number.` */
 export function sentenceOf({ path, says }: ShapeMistake, from = 0, whole = 'the document'): string {
   return `${path.slice(from).join('.') || whole} ${says}.`
 }
@@ -111,7 +111,7 @@ function unquoted(wanted: string, value: unknown): string {
   return `, and is read as a ${typeof value}: put it in quotes`
 }
 
-/** The mistakes of the variant that a value's one fixed member names. */
+/** The mistakes of the variant that a value's one constant member names. */
 function ofVariant(variants: readonly TSchema[], value: unknown): ShapeMistake[] {
   const members = variants.map(
     (variant) => (variant as { properties?: Record<string, { const?: unknown }> }).properties ?? {},
@@ -127,14 +127,14 @@ function ofVariant(variants: readonly TSchema[], value: unknown): ShapeMistake[]
   return [{ path: [tag], says: `must be one of ${tags.join(', ')}${meant}` }]
 }
 
-/** How many steps into the value a path of a schema takes. */
+/** Number of steps into the value that a path of a schema takes. */
 function stepsIn([keyword, name, ...rest]: readonly string[]): number {
   if (keyword === undefined) return 0
   if (keyword === 'items') return 1 + stepsIn([...(name === undefined ? [] : [name]), ...rest])
   return (keyword === 'properties' || keyword === 'patternProperties' ? 1 : 0) + stepsIn(rest)
 }
 
-/** A JSON pointer, whose indexes are numbers where the value has a list. */
+/** Parses a JSON pointer; its indexes are numbers where the value has a list. */
 function pathOf(pointer: string, value: unknown): Path {
   let at = value
   return stepsOf(pointer).map((step) => {

@@ -1,10 +1,10 @@
-// Times read in a time zone, as in `now.getHours("Europe/Berlin")`. The implementation's own functions read them by way of the host's time
-// zone, which is wrong for an hour a year on a host that is not in UTC, and take 550 µs a call; these take 7, and next to nothing for a
-// time in the minute that was read before.
+// Reads times in a time zone, as in `now.getHours("Europe/Berlin")`. The implementation's own functions convert by way of the host's time
+// zone, which is wrong for an hour a year on a host that is not in UTC, and take 550 µs a call; these take 7 µs, and almost nothing for a
+// time in the same minute as the last one.
 import type { Environment } from '@marcbachmann/cel-js'
 import { nearest } from '../../formats/text/nearest.ts'
 
-/** Each as the implementation registers it, without and with a time zone; the numbers are CEL's: months and Sunday count from 0. */
+/** The getters that the implementation registers, without and with a time zone; as in CEL, months count from 0, and Sunday is 0. */
 const GETTERS = new Map<string, (wall: Date) => number>([
   ['getFullYear', (wall) => wall.getUTCFullYear()],
   ['getMonth', (wall) => wall.getUTCMonth()],
@@ -17,8 +17,8 @@ const GETTERS = new Map<string, (wall: Date) => number>([
 export const TIME_GETTERS: readonly string[] = [...GETTERS.keys()]
 
 /**
- * The name under which a getter is evaluated with a time zone. It is as long as the one that an author writes, so that places in an
- * expression stay what they are.
+ * The name under which a getter is evaluated with a time zone. It is as long as the getter's own name, so that offsets into an
+ * expression do not change.
  */
 export function zonedName(getter: string): string {
   return `G${getter.slice(1)}`
@@ -26,7 +26,7 @@ export function zonedName(getter: string): string {
 
 /** Registers the getters with a time zone, under their `zonedName`. */
 export function registerTimeZones(environment: Environment): Environment {
-  // By its name in lower case: a name has thousands of spellings, and there are some six hundred names.
+  // Keyed by lower-case name: a name has thousands of spellings, and there are some six hundred names.
   const zones = new Map<string, Zone>()
   for (const [getter, read] of GETTERS) {
     const signature = `google.protobuf.Timestamp.${zonedName(getter)}(string): int`
@@ -43,7 +43,7 @@ export function registerTimeZones(environment: Environment): Environment {
   }
 }
 
-/** A sentence where there is no such time zone; undefined where there is. */
+/** A sentence if there is no such time zone; otherwise undefined. */
 export function timeZoneProblem(name: string): string | undefined {
   if (isTimeZone(name)) return undefined
   const known = Intl.supportedValuesOf('timeZone')
@@ -53,7 +53,7 @@ export function timeZoneProblem(name: string): string | undefined {
   return `'${name}' is no IANA time zone (${meant === undefined ? 'such as Europe/Berlin' : `did you mean '${meant}'?`}).`
 }
 
-/** An offset such as +01:00 is none: it has no summer time. */
+/** An offset such as +01:00 is not accepted: it has no summer time. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Z]/.test(name)) return false
   try {
@@ -81,7 +81,7 @@ function openZone(timeZone: string): Zone {
   }
 }
 
-/** From `11/25/2026, GMT+01:00`; the offset of UTC itself is left out. */
+/** Parses text such as `11/25/2026, GMT+01:00`; for UTC itself the text has no offset. */
 function offsetIn(format: Intl.DateTimeFormat, timeMs: number): number {
   const [, sign, hours, minutes, seconds = 0] =
     /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(format.format(timeMs)) ?? []

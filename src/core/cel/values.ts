@@ -1,9 +1,9 @@
 // Values of JSON as expressions see them. Every object becomes a Map, so that no name a caller chooses (`constructor`, `__proto__`)
 // reaches a JS prototype.
 
-/** The budget of what expressions may look at bounds the cost of a loop (10,000 failing steps took 90 ms) and of comparing texts. */
+/** Budget of data that expressions may read: it bounds the cost of a loop (10,000 failing steps took 90 ms) and of comparing texts. */
 export interface Budget {
-  /** Named in the error. */
+  /** The name of the data in the error. */
   readonly of: string
   readonly max: { readonly values: number; readonly characters: number }
   values: number
@@ -18,7 +18,7 @@ const DEPTH_MAX = 64
 
 /**
  * @param value anything that was parsed from JSON
- * @throws Error where it holds more values or characters than the budget, counted through lists and objects, or is too deep
+ * @throws Error when it holds more values or characters than the budget, counted through lists and objects, or is too deep
  */
 export function celValue(value: unknown, budget: Budget, depth = 0): unknown {
   spend(budget, value)

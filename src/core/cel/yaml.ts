@@ -1,4 +1,4 @@
-// Reads a YAML file that a person wrote: a policy, rules, their cases.
+// Reads a YAML file that a person wrote: a policy, webhook rules, or the test cases of either.
 import { readFileSync, statSync } from 'node:fs'
 import { isMap, isNode, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { errorText } from '../../formats/text/error-text.ts'
@@ -8,7 +8,7 @@ import { DocumentError, type PositionOf } from './mistakes.ts'
 const FILE_BYTES_MAX = 262_144
 
 export interface YamlFile {
-  /** Its name in mistakes. */
+  /** The name of the file in mistakes. */
   readonly file: string
   readonly value: unknown
   readonly positionOf: PositionOf
@@ -16,7 +16,7 @@ export interface YamlFile {
 
 /**
  * Reads one YAML 1.2 document that JSON could carry: no duplicate keys, aliases or tags, at most 256 KiB of UTF-8.
- * @throws DocumentError with the first mistake: what follows a wrong indentation is mostly the same mistake again
+ * @throws DocumentError with the first mistake: the problems after a wrong indentation mostly repeat the same mistake
  */
 export function readYaml(file: string): YamlFile {
   return yamlOf(readText(file), file)
@@ -24,7 +24,7 @@ export function readYaml(file: string): YamlFile {
 
 /**
  * Reads the text of a document, as `readYaml` does.
- * @param file the name that mistakes give it
+ * @param file name of the document in mistakes
  * @throws DocumentError as `readYaml`
  */
 export function yamlOf(text: string, file: string): YamlFile {
@@ -75,8 +75,8 @@ export function yamlOf(text: string, file: string): YamlFile {
 }
 
 /**
- * The position of a character of a text in its file: lines may be folded, and the text may be in quotes. The start of the text where it has
- * escapes.
+ * The position of a character of a text in its file: lines may be folded, and the text may be in quotes. If the text has escapes, the position
+ * of its start.
  */
 function offsetIn(
   source: string,
@@ -98,7 +98,7 @@ function offsetIn(
   return Math.min(offset, Math.max(start, end - 1))
 }
 
-/** The causes that most often stand behind an error of the library. */
+/** The most frequent causes of the library's errors. */
 const MEANINGS: Readonly<Record<string, string>> = {
   BAD_INDENT: 'The indentation does not fit the lines around it.',
   MISSING_CHAR: 'The indentation does not fit the lines around it.',

@@ -1,9 +1,9 @@
-// A concurrency limit for each client: its further work waits, and other clients do not wait for it.
+// A concurrency limit for each client: further work of a client waits, and other clients do not wait for it.
 import pLimit, { type LimitFunction } from 'p-limit'
 
 export type PerClient = <T>(client: string, work: () => Promise<T>) => Promise<T>
 
-/** @returns a function that runs so much work of each client at once */
+/** @returns a function that runs at most `atOnce` pieces of work of each client at once */
 export function openPerClient(atOnce: number): PerClient {
   const clients = new Map<string, { readonly limit: LimitFunction; count: number }>()
   return async (client, work) => {

@@ -1,5 +1,5 @@
 // Rate limits by GCRA, the generic cell rate algorithm (interface §8), and the header fields that report them.
-// It keeps one number per key: the theoretical arrival time (TAT), at which the whole budget is there again.
+// It keeps one number per key: the theoretical arrival time (TAT), at which the whole budget is available again.
 import { failures, type Failure } from '../errors/errors.ts'
 
 export interface Limit {
@@ -13,9 +13,9 @@ export interface LimitVerdict {
   readonly allowed: boolean
   /** Requests that would be allowed right now after this one. */
   readonly remaining: number
-  /** Seconds until the whole quota is there again. */
+  /** Seconds until the whole quota is available again. */
   readonly resetSeconds: number
-  /** Seconds until the next request is allowed; 0 where this one was. */
+  /** Seconds until the next request is allowed; 0 if this request was allowed. */
   readonly retryAfterSeconds: number
 }
 
@@ -37,7 +37,7 @@ export interface LimitStore {
 const MINUTE_MS = 60_000
 /** Sums of intervals are not exact: seven times a seventh of a minute must still be a minute. */
 const ROUNDING_MS = 0.001
-/** Keys of one limit in memory: beyond it those that were quiet longest are forgotten, as if their budget were whole. */
+/** Maximum keys of one limit in memory; beyond it the longest unused keys are dropped, as if their budget were whole. */
 const KEYS_MAX = 100_000
 
 /**
@@ -63,7 +63,7 @@ export function maybeSpend(
 /**
  * The verdict for the caller.
  *
- * @param aheadMs how far the TAT is ahead of now after this request, milliseconds
+ * @param aheadMs how far the TAT is ahead of now after this request, in milliseconds
  */
 export function verdictAt(
   limit: Limit,
@@ -78,7 +78,7 @@ export function verdictAt(
   }
 }
 
-/** How many requests would be allowed at once where the TAT is `aheadMs` ahead of now. */
+/** Number of requests that would be allowed at once if the TAT is `aheadMs` ahead of now. */
 export function permitsLeft(limit: Limit, aheadMs: number): number {
   const left = Math.floor((MINUTE_MS + ROUNDING_MS - Math.max(0, aheadMs)) / intervalMs(limit))
   return Math.min(limit.perMinute, Math.max(0, left))
@@ -107,7 +107,7 @@ export function openTats(keysMax: number = KEYS_MAX): Tats {
   }
 }
 
-/** Sets the value of a key, and forgets keys that were not set for longest where there are more than `keysMax`. */
+/** Sets the value of a key, and drops the keys that were not set for longest if there are more than `keysMax`. */
 export function setLastUsed<T>(
   byUse: Map<string, T>,
   { key, value, keysMax }: { readonly key: string; readonly value: T; readonly keysMax: number },
@@ -116,7 +116,7 @@ export function setLastUsed<T>(
   byUse.delete(key)
   byUse.set(key, value)
   if (byUse.size <= keysMax) return
-  // A hundredth at once: a Map whose first entries were deleted is slow to find its first one, 60 µs at 100,000.
+  // Drops a hundredth at once: a Map whose first entries were deleted is slow to find its first entry, 60 µs at 100,000.
   let toForget = Math.ceil(byUse.size / 100)
   for (const oldest of byUse.keys()) {
     byUse.delete(oldest)
@@ -135,19 +135,19 @@ export function openMemoryLimits(tats: Tats = openTats()): LimitStore {
   }
 }
 
-/** Budgets of thread time: the cost of a request is known when it is done, so it is let in while anything is left and charged then. */
+/** Budgets of thread time. A request's cost is known only afterwards, so it is admitted while any budget is left, and charged then. */
 interface Budgets {
   /** Whether `key` has anything left. Units of the verdict are milliseconds of thread time. */
   look(budget: Limit, key: string, nowMs: number): LimitVerdict
   /**
-   * Charges a request that is done. The budget may be overdrawn by requests that ran at once; waiting pays it back.
+   * Charges a request that is done. Requests that ran at once may overdraw the budget; waiting pays it back.
    *
    * @param costMs thread time, milliseconds
    */
   charge(budget: Limit, key: string, costMs: number, nowMs: number): void
 }
 
-/** In memory, separately for each instance, because it divides the instance's own threads. */
+/** Kept in memory, separately for each instance, because it divides the instance's own threads. */
 export function openBudgets(tats: Tats = openTats()): Budgets {
   return {
     look(budget, key, nowMs) {
@@ -163,7 +163,7 @@ export function openBudgets(tats: Tats = openTats()): Budgets {
 /**
  * RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-11.
  *
- * @param before the fields of another limit of the same request: both are in one list
+ * @param before the fields of another limit of the same request, to be merged into one list
  */
 export function limitHeaders(
   limit: Limit,
@@ -178,7 +178,7 @@ export function limitHeaders(
   }
 }
 
-/** The 429 of a limit or a budget, with its own fields: a later look at it says less than the first did. */
+/** The 429 of a limit or a budget, with the fields of that first check: a later check would report less. */
 export function refusalBy(
   limit: Limit,
   verdict: LimitVerdict,

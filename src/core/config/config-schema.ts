@@ -10,5 +10,5 @@ export const oneOf = <const Values extends string[]>(...values: Values) =>
 export const wholeNumber = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` })
 
-/** No upper bound (decisions §1); what a double can count is the only one. */
+/** No upper bound (decisions §1) except the range of a double. */
 export const rate = () => Type.Integer({ minimum: 1, description: 'a whole number, 1 or more' })

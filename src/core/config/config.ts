@@ -22,12 +22,12 @@ export interface Config {
   readonly port: number
   /** Undefined: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined
-  /** A read replica of it, for the bulk export alone. Undefined: the export reads where everything else does. */
+  /** A read replica of it, only for the bulk export. Undefined: the export reads from the main database. */
   readonly databaseReadUrl: string | undefined
   /** This and the two other folders are absolute paths. */
   readonly dataDir: string
   readonly signingKeyDir: string
-  /** A folder that was named is used as it is; only the default one is ever filled (decisions §1 "Embedded start"). */
+  /** A folder that the operator named is used as it is; only the default folder is ever filled (decisions §1 "Embedded start"). */
   readonly signingKeyDirGiven: boolean
   readonly receiptAlgorithms: readonly Algorithm[]
   /** Authorizations and records of a batch share a signature. */
@@ -37,22 +37,22 @@ export interface Config {
   /** Undefined with LOG=off: nothing is logged. */
   readonly evidenceLog:
     | {
-        /** Stands before `/log/` in the log's origin; undefined: it follows from the log's key. */
+        /** Prefix of `/log/` in the log's origin; undefined: it follows from the log's key. */
         readonly origin: string | undefined
-        /** Tiles and entries are read by everybody, or by humans and auditors. */
+        /** Readers of tiles and entries: everybody, or humans and auditors. */
         readonly access: 'readAll' | 'open'
-        /** Undefined: no witness is asked to cosign its checkpoints. */
+        /** Undefined: no witness is asked to cosign the log's checkpoints. */
         readonly witnesses:
           | {
               /** Path of a C2SP tlog-policy. */
               readonly policyFile: string
-              /** A checkpoint is served when enough witnesses have cosigned it, and not before. */
+              /** Whether a checkpoint is served only after enough witnesses have cosigned it. */
               readonly required: boolean
             }
           | undefined
       }
     | undefined
-  /** Undefined with CATALOGUE=off, and with LOG=off, whose entries it follows: executions cannot be looked for. */
+  /** Undefined with CATALOGUE=off, and with LOG=off, whose entries it follows: executions cannot be searched for. */
   readonly catalogue: { /** How long an entry is kept. */ readonly days: number } | undefined
   /** Undefined: this service is no witness of other logs. */
   readonly witness:
@@ -65,16 +65,16 @@ export interface Config {
     | undefined
   readonly policyDir: string
   readonly webhookDir: string
-  /** A folder that was named must be there, and its rules are meant to be used. */
+  /** A folder that the operator named must exist, and its rules are meant to be used. */
   readonly webhookDirGiven: boolean
-  /** Undefined: not configured, the embedded start makes one. */
+  /** Undefined: not configured; the embedded start creates a caller. */
   readonly callers: readonly Caller[] | undefined
-  /** Whose access tokens are accepted beside keys. */
+  /** Issuers whose access tokens are accepted besides keys. */
   readonly tokenIssuers: readonly TokenIssuer[]
-  /** How many humans must say how an execution in doubt ended before it is closed. */
+  /** Number of humans who must state how an execution in doubt ended before it is closed. */
   readonly intentCloseQuorum: number
   readonly authDisabled: boolean
-  /** NODE_ENV is `production`: what only helps to develop is refused. */
+  /** Whether NODE_ENV is `production`: development aids are refused. */
   readonly production: boolean
   /** Undefined: no token, and no connector for the CRM. */
   readonly hubspot: { readonly token: string; readonly baseUrl: string } | undefined
@@ -86,7 +86,7 @@ export interface Config {
     readonly publicPerMinute: number
     /** Milliseconds of worker thread time, see src/server/http/gates/compute.ts. */
     readonly computeMsPerMinute: number
-    /** How many each caller may open. */
+    /** Maximum number of requests that each caller may open. */
     readonly approvalRequestsPerHour: number
   }
   readonly maxBodyBytes: number
@@ -97,12 +97,12 @@ export interface Config {
   readonly logLevel: string
   /** Requests in flight or waiting; the next one is answered 503 OVERLOADED. */
   readonly queueRequestsMax: number
-  /** Where GET /metrics is served; undefined: nowhere, and nothing is counted. */
+  /** Host and port of GET /metrics; undefined: it is not served, and nothing is counted. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly listener: 'auto' | 'uWebSockets.js' | 'node:http'
-  /** Scheme, host and port of the console; undefined: the default of the embedded service, and none with a database of one's own. */
+  /** Scheme, host and port of the console; undefined: the embedded service's default; with an operator's own database, no console. */
   readonly consoleOrigin: string | undefined
-  /** Path of the file that says how approvers are told of approval requests; undefined: they are not told. */
+  /** Path of the file that says how approvers are notified of approval requests; undefined: they are not notified. */
   readonly notificationsFile: string | undefined
 }
 
@@ -263,7 +263,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   })
 }
 
-/** @returns undefined where the variable is not set, or is wrong: then its problems are added */
+/** @returns undefined when the variable is not set, or is wrong: then its problems are added */
 function parsed<Result>(
   parse: (json: string) => Result,
   json: string | undefined,
@@ -282,7 +282,7 @@ const CATALOGUE_DAYS = 'CATALOGUE_DAYS'
 
 /**
  * How long an entry of the catalogue is kept, also for commands that work beside services.
- * @throws ConfigError where CATALOGUE_DAYS is no such number
+ * @throws ConfigError when CATALOGUE_DAYS is not a valid number of days
  */
 export function catalogueDays(env: Readonly<Record<string, string | undefined>>): number {
   const days = typed(CATALOGUE_DAYS, env[CATALOGUE_DAYS] || '400')
@@ -304,7 +304,7 @@ function unknownServiceVariables(env: Readonly<Record<string, unknown>>): string
     .map((name) => `${name} is not a variable of this service; those that begin so are ${known.join(', ')}.`)
 }
 
-/** Shorter names are near to variables of other programs. */
+/** Shorter names are too similar to variables of other programs. */
 const MISSPELT_LENGTH_MIN = 8
 
 /** Sentences for the log of the service: a misspelt DATABASE_URL starts it on an empty database of its own. */
@@ -317,14 +317,14 @@ export function misspeltVariables(env: Readonly<Record<string, unknown>>): strin
   })
 }
 
-/** Guesses what a variable of a provider may be meant for: a scheme that is not read leaves every delivery to the default one. */
+/** Guesses the intended variable of a provider: a misspelt scheme is ignored, and every delivery gets the default scheme. */
 function providerVariable(name: string): string | undefined {
   const [suffix = ''] = /_[^_]+_[^_]+$/.exec(name) ?? []
   const meant = nearest(suffix, PROVIDER_SUFFIXES)
   return meant === undefined || meant === suffix ? undefined : `${name.slice(0, -suffix.length)}${meant}`
 }
 
-/** With a database of its own the operator provisions a service; it never provisions itself (decisions §1). */
+/** With an external database the operator provisions a service; it never provisions itself (decisions §1). */
 function contradictions(given: Readonly<Record<string, string>>): string[] {
   const problems: string[] = []
   const authDisabled = given['SERVICE_AUTH_DISABLED'] === 'true'
@@ -385,7 +385,7 @@ function isProduction(env: Readonly<Record<string, string | undefined>>): boolea
   return env['NODE_ENV'] === 'production'
 }
 
-/** Where a token is sent: in the clear to this machine only. Private addresses are the operator's own to choose. */
+/** A token may be sent unencrypted only to this machine. Private addresses are the operator's choice. */
 function isOrigin(value: string, { production }: { production: boolean }): boolean {
   const url = URL.parse(value)
   if (url === null || url.href !== `${url.origin}/`) return false
@@ -394,14 +394,14 @@ function isOrigin(value: string, { production }: { production: boolean }): boole
   )
 }
 
-/** Where a browser keeps a cookie to itself, and lets people sign with passkeys: TLS, or this machine by its name. */
+/** An origin with secure cookies and passkeys in browsers: TLS, or this machine by its name. */
 function isConsoleOrigin(value: string): boolean {
   const url = URL.parse(value)
   if (url === null || url.origin !== value) return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && /^(.+\.)?localhost$/.test(url.hostname))
 }
 
-/** As the driver reads it, which takes socket folders that no URL parser does. Nothing is connected. */
+/** Parses it as the driver does, which accepts socket folders that no URL parser accepts. Opens no connection. */
 function isConnectionString(connectionString: string): boolean {
   try {
     return new Client({ connectionString }) instanceof Client

@@ -1,4 +1,4 @@
-// Where the service keeps its files (decisions §1). Apart from config.ts: commands need no more of it, and its schemas take long to load.
+// The folders of the service's files (decisions §1). Apart from config.ts: commands need only these, and its schemas take long to load.
 import { join, resolve } from 'node:path'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -8,7 +8,7 @@ export function dataDir(env: Env): string {
   return resolve(env['DATA_DIR'] || '.data')
 }
 
-/** @returns the absolute path of SIGNING_KEY_DIR, or of the folder that is used where it is not given */
+/** @returns the absolute path of SIGNING_KEY_DIR, or of the default folder */
 export function signingKeyDir(env: Env): string {
   return env['SIGNING_KEY_DIR'] ? resolve(env['SIGNING_KEY_DIR']) : join(dataDir(env), 'keys')
 }

@@ -1,12 +1,12 @@
-// Where a passkey can sign at all: what no browser would ever do is refused when the passkey is enrolled, because its key would be dead, or the
-// list of its origins would mislead its checker. Keys that are enrolled already are not looked at again.
+// Checks the site of a passkey at its enrollment: a site that no browser accepts would make the key useless, or its list of origins would
+// mislead its checker. Keys that are already enrolled are not checked again.
 import { isIP } from 'node:net'
 import { parse } from 'tldts'
 
 /**
- * @param site as it was posted, each member of its pattern
+ * @param site as it was posted, each member already of its pattern
  * @param path of the passkey in the body, for the message
- * @returns a sentence that names the member and what it must be; undefined where browsers can use all of it
+ * @returns a sentence that names the member and its requirement; undefined when browsers can use the whole site
  */
 export function siteProblem(
   { rpId, origins }: { readonly rpId: string; readonly origins: readonly string[] },
@@ -29,7 +29,7 @@ function rpIdProblem(rpId: string): string | undefined {
     : undefined
 }
 
-/** Looks into the list that browsers go by (publicsuffix.org), with the suffixes that companies have put there. */
+/** Looks into the list that browsers use (publicsuffix.org), including the suffixes that companies have added. */
 function isPublicSuffix(host: string): boolean {
   const { publicSuffix, isIcann, isPrivate } = parse(host, { allowPrivateDomains: true })
   return publicSuffix === host && (isIcann === true || isPrivate === true)
@@ -41,7 +41,7 @@ function originProblem(origin: string, rpId: string): string | undefined {
   const { protocol, hostname } = url
   if (url.origin !== origin) return `must be written as browsers write it: ${url.origin}`
   if (protocol !== 'https:' && !isLocalhost(hostname)) return 'must be https: http is for localhost alone'
-  // Below a name without a dot, such as localhost, browsers take it for a suffix: only the host itself is of its site.
+  // Browsers treat a name without a dot, such as localhost, as a suffix: only the host itself belongs to its site.
   const isBelow = rpId.includes('.') && hostname.endsWith(`.${rpId}`)
   return hostname === rpId || isBelow ? undefined : `must be at rpId ${rpId} or a subdomain of it`
 }
@@ -49,8 +49,8 @@ function originProblem(origin: string, rpId: string): string | undefined {
 const isLocalhost = (host: string) => host === 'localhost' || host.endsWith('.localhost')
 
 /**
- * Whether an origin of a passkey is that of the console. Port 0 stands for the port that the service was given at its start, which a thread does not
- * know: there every port of the host is the console's.
+ * Whether an origin of a passkey is that of the console. Port 0 stands for the port that the service was given at its start, which a thread does
+ * not know: then every port of the host counts as the console's.
  * @param consoleOrigin CONSOLE_ORIGIN; left out: the console, if there is one, is at localhost
  */
 export function isConsoleAt(origin: string, consoleOrigin = 'http://localhost:0'): boolean {

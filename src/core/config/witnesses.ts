@@ -1,4 +1,4 @@
-// The two policy files of witnesses, as the operator wrote them: who witnesses this log, and which logs this service witnesses.
+// The operator's two policy files of witnesses: the witnesses of this log, and the logs that this service witnesses.
 import { readFileSync } from 'node:fs'
 import type { Config } from './config.ts'
 import { errorText } from '../../formats/text/error-text.ts'
@@ -6,10 +6,10 @@ import { parsePolicy, type LogPolicy } from '../../formats/log/policy.ts'
 import type { VerifierKey } from '../../formats/log/note.ts'
 import { sha256 } from '../../store/sha256.ts'
 
-/** Those of one address: a witness with keys of two types is two lines of the policy, and one request. */
+/** The keys at one address: a witness with keys of two types has two lines in the policy and gets one request. */
 export interface WitnessEndpoint {
   readonly url: string
-  /** As the policy names it. */
+  /** The name in the policy. */
   readonly name: string
   readonly keys: readonly VerifierKey[]
 }
@@ -17,11 +17,11 @@ export interface WitnessEndpoint {
 export interface Witnesses {
   readonly policy: LogPolicy
   readonly endpoints: readonly WitnessEndpoint[]
-  /** A checkpoint that is not cosigned by its quorum is not served; undefined: cosignatures are added when they come. */
+  /** A checkpoint is served only with its quorum of cosignatures; undefined: cosignatures are added as they arrive. */
   readonly required: LogPolicy | undefined
 }
 
-/** A note has room for 32 signature lines, and four are the log's while its keys are rotated. */
+/** A note has room for 32 signature lines, and the log needs four while its keys are rotated. */
 const WITNESSES_MAX = 28
 
 /**
@@ -82,7 +82,7 @@ function policyOf(variable: string, file: string): LogPolicy {
   }
 }
 
-/** Plain http is accepted: what is exchanged is public, and signed at both ends. */
+/** Plain http is accepted: the exchanged data is public, and signed at both ends. */
 function urlProblem(text: string | undefined): string | undefined {
   if (text === undefined) return 'is missing: without it nobody can be asked'
   const url = URL.parse(text)

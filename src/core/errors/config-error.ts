@@ -11,7 +11,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Describes what a value of this name must be. */
+/** Describes the valid values of a name. */
 export function describe(
   { properties }: { properties: Readonly<Record<string, TSchema>> },
   name: string,

@@ -1,4 +1,4 @@
-// Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
+// Every way a request can fail: interface §7 in its order, then those of decisions.md. Nothing else spells a status or a message.
 import type { Gate, OverloadGate } from './gates.ts'
 import { printable } from '../../formats/text/printable.ts'
 import type { AuditType } from '../../formats/schemas/audit-types.ts'
@@ -10,26 +10,26 @@ export interface Audited {
   readonly reason: string
   readonly capability?: string
   readonly principalId?: string
-  /** The ids of its subject. */
+  /** The ids of the event's subject. */
   readonly detail?: Readonly<Record<string, string>>
 }
 
-/** How a policy ruled that did not approve: by its rules, or because a declared value is wrong. */
+/** The ruling of a policy that did not approve: by its rules, or because a declared value is wrong. */
 export type RefusalKind = 'rejected' | 'denied'
 
 /** Facts about an answer for audit and metrics, in addition to its status; most answers have none. */
 export interface Marks {
   /** Written to the audit before the caller is answered. */
   readonly audit?: Audited | undefined
-  /** Set where a policy refused. */
+  /** Set when a policy refused. */
   readonly refusalKind?: RefusalKind | undefined
-  /** A 503 says which gate refused, for the log line and the metrics, never for the caller. */
+  /** The gate that caused a 503, for the log line and the metrics, never for the caller. */
   readonly gate?: Gate | undefined
-  /** A 429 says which limit or budget is used up. */
+  /** The limit or budget whose exhaustion caused a 429. */
   readonly limit?: string | undefined
 }
 
-/** An answer as a thread gives it. */
+/** An answer as a thread returns it. */
 export interface PlainAnswer extends Marks {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -50,14 +50,14 @@ interface More {
   readonly refusalKind?: RefusalKind
 }
 
-/** Every status of a failure but 429, which names its limit, and 503, which names its gate. */
+/** Every status of a failure except 429, which names its limit, and 503, which names its gate. */
 type PlainStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 500 | 502
 type FailureParts =
   | [status: PlainStatus, message: string, more?: More]
   | [status: 429, message: string, more: More & { readonly limit: string }]
   | [status: 503, message: string, more: More & { readonly gate: Gate }]
 
-/** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
+/** An expected failure as a value: the caller's reply, and details for the log line only. */
 export class Failure implements Marks {
   readonly status: number
   readonly message: string
@@ -82,7 +82,7 @@ export class Failure implements Marks {
     this.limit = 'limit' in more ? more.limit : undefined
   }
 
-  /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
+  /** The envelope of interface §7: `error` is always a plain string, `code` is present only if the row has one. */
   body(): string {
     return JSON.stringify(
       this.code === undefined ? { error: this.message } : { error: this.message, code: this.code },
@@ -104,7 +104,7 @@ function causeText(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }
 
-/** Makes the answer and the log line of a failure, whichever thread made it. */
+/** Makes the answer and the log line of a failure of any thread. */
 export function answerOf(failure: Failure): PlainAnswer {
   const { status, headers, audit, refusalKind, gate, limit } = failure
   return {
@@ -120,12 +120,12 @@ export function answerOf(failure: Failure): PlainAnswer {
   }
 }
 
-/** The contract says little of a body that is wrong; that route says everything that is wrong with it. */
+/** The contract says little about a wrong body; the linked route reports everything that is wrong with it. */
 const EVALUATE_LINK = { Link: '</sandbox/evaluate>; rel="help"' }
 
 /** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
 export const failures = {
-  /** @param of.transaction whether it is that of a transaction, and not of a record to look up */
+  /** @param of.transaction whether the id belongs to a submitted transaction, not to a record to look up */
   invalidBusinessTransactionId: ({ transaction = false }: { transaction?: boolean } = {}) =>
     new Failure(
       400,
@@ -134,11 +134,11 @@ export const failures = {
     ),
   /** Every other rule of the body; the messages are in decisions §3. */
   invalidTransaction: (message: string) => new Failure(400, message, { headers: EVALUATE_LINK }),
-  /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
+  /** `businessTransactionId is required.` and two messages of POST /policies/validate (interface §4.4). */
   fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
   /**
-   * @param cause why a token was refused, for the log line
-   * @param headers the challenge (RFC 9110 §11.6.1), where it is another one, and what belongs to it
+   * @param cause the reason why a token was refused, for the log line
+   * @param headers another challenge (RFC 9110 §11.6.1) and its header fields, if there is one
    */
   authenticationRequired: (cause?: string, headers: Readonly<Record<string, string>> = {}) =>
     new Failure(401, 'authentication required', {
@@ -147,9 +147,9 @@ export const failures = {
       audit: { type: 'caller.rejected' },
     }),
   /**
-   * @param reason as the decision states it, see `denied` in src/core/policy/evaluate.ts
+   * @param reason the decision's reason, see `denied` in src/core/policy/evaluate.ts
    * @param refusalOf the transaction whose Refusal Record is stored with this answer
-   * @param refusal.approvable whether that record says so: the caller may ask for approvals
+   * @param refusal.approvable whether that record allows the caller to ask for approvals
    */
   policyDenied: (reason: string, refusalOf: string, { approvable = false }: { approvable?: boolean } = {}) =>
     new Failure(403, `Execution rejected: ${reason}`, {
@@ -176,7 +176,7 @@ export const failures = {
       code: 'STEP_UP_AUTHORIZATION_INVALID',
       audit: { type: 'governance.step_up_denied' },
     }),
-  /** @param why a clause: what a console session may not do, or what the request lacks to be one of the console's own */
+  /** @param why a clause: the act that a console session may not do, or the mark of a console request that is missing */
   consoleRefused: (why: string) =>
     new Failure(403, `Refused for a console session: ${why}.`, {
       code: 'CONSOLE_REFUSED',
@@ -208,7 +208,7 @@ export const failures = {
     new Failure(409, 'The Execution Trust Record must be verified before a receipt is generated.', {
       code: 'RECEIPT_GENERATION_FAILED',
     }),
-  /** @param fields the RateLimit fields of a limit that is looked at after those of the route */
+  /** @param fields the RateLimit fields of a limit that is checked after the limit of the route */
   rateLimited: (limit: string, retryAfterSeconds: number, fields: Record<string, string> = {}) =>
     new Failure(429, 'Rate limit exceeded. Try again later.', {
       code: 'RATE_LIMITED',
@@ -216,7 +216,7 @@ export const failures = {
       headers: { 'Retry-After': String(retryAfterSeconds), ...fields },
       audit: { type: 'rate_limited' },
     }),
-  /** It is no rate of the caller's: whoever asked last counts. */
+  /** This is not a rate of the caller: the last request of any caller counts. */
   redeliveryGoesOn: (retryAfterSeconds: number) =>
     new Failure(
       429,
@@ -270,7 +270,7 @@ export const failures = {
       cause,
       audit: { type: 'webhook.rejected', detail: { provider } },
     }),
-  /** @param cause where the scheme expects the id, for the log */
+  /** @param cause place where the scheme expects the id, for the log */
   missingEventId: (cause: string) => new Failure(400, 'Missing event id.', { cause }),
   webhookEventNotFound: () => new Failure(404, 'Delivery not found.'),
   changeNotFound: () =>
@@ -279,12 +279,12 @@ export const failures = {
   intentNotFound: () => new Failure(404, 'Execution intent not found.'),
   approvalRequestNotFound: () =>
     new Failure(404, 'Approval request not found.', { code: 'APPROVAL_REQUEST_NOT_FOUND' }),
-  /** @param message a sentence that names what the caller lacks to decide approval requests */
+  /** @param message a sentence that names the caller's missing right to decide approval requests */
   notAnEligibleApprover: (message: string) => new Failure(403, message, { code: 'NOT_AN_ELIGIBLE_APPROVER' }),
-  /** @param reason a sentence: why no approval would let the execution through */
+  /** @param reason a sentence: why no approval would permit the execution */
   notApprovable: (reason: string) =>
     new Failure(409, `No approval would help: ${reason}`, { code: 'NOT_APPROVABLE' }),
-  /** @param message which bound is reached, a sentence */
+  /** @param message a sentence that names the reached bound */
   tooManyApprovalRequests: (message: string) =>
     new Failure(429, message, {
       code: 'TOO_MANY_APPROVAL_REQUESTS',
@@ -292,12 +292,12 @@ export const failures = {
       headers: { 'Retry-After': '60' },
       audit: { type: 'rate_limited' },
     }),
-  /** The request contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
+  /** The request contradicts the current state: an open change, an approved version, a used approval, a closed intent. */
   conflict: (message: string) => new Failure(409, message, { code: 'CONFLICT' }),
   eventEndpointNotFound: () =>
     new Failure(404, 'No such event endpoint is in effect.', { code: 'EVENT_ENDPOINT_NOT_FOUND' }),
   refusalNotFound: () => new Failure(404, 'Refusal Record not found.'),
-  /** @param kind a proof kind of GET /log/proofs/{kind}/{id}; another caller's artifact is answered the same */
+  /** @param kind a proof kind of GET /log/proofs/{kind}/{id}; another caller's artifact gets the same answer */
   artifactNotFound: (kind: string) => new Failure(404, `There is no such ${kind}.`),
   notLogged: () =>
     new Failure(404, 'This is not in the evidence log: it was stored while the log was off.', {
@@ -307,12 +307,12 @@ export const failures = {
     new Failure(409, 'This service runs with LOG=off: events are read from the evidence log.', {
       code: 'NOT_LOGGED',
     }),
-  /** Another caller's stream is answered the same. */
+  /** Another caller's stream gets the same answer. */
   streamNotFound: () => new Failure(404, 'There is no such stream in the evidence log.'),
   /** @param why the bundle of a record cannot be made, without its full stop */
   noBundle: (why: string) =>
     new Failure(404, `There is no bundle of this record: ${why}.`, { code: 'NOT_LOGGED' }),
-  /** GET /log/absence tells nobody else whether the log has an id that is another caller's. */
+  /** GET /log/absence reveals to no other caller whether the log has a caller's id. */
   idNotYours: () => new Failure(404, 'This id is not one of yours.'),
   noCheckpoint: () =>
     new Failure(
@@ -320,7 +320,7 @@ export const failures = {
       'There is no such log, or it has no checkpoint yet, or its witnesses have not cosigned one.',
     ),
   tileNotFound: () => new Failure(404, 'There is no such tile under the newest checkpoint.'),
-  /** The four of C2SP tlog-witness, for logs that this service is a witness of. */
+  /** The four failures of C2SP tlog-witness, for logs that this service witnesses. */
   logNotWitnessed: () => new Failure(404, 'This witness does not know the log of the checkpoint.'),
   notWitnessed: () => new Failure(404, 'This witness has cosigned no checkpoint of such a log.'),
   /** @param why a clause */
@@ -351,7 +351,7 @@ export const failures = {
       cause,
       gate: 'evidence',
     }),
-  /** Until it is restarted. @param whose evidence it is, for the log */
+  /** Answered until a restart. @param whose evidence it is, for the log */
   evidenceNotVerified: (whose: string) =>
     new Failure(503, 'Evidence that this service signed does not verify. Nothing was executed.', {
       code: 'EVIDENCE_NOT_VERIFIED',
@@ -359,7 +359,7 @@ export const failures = {
       cause: whose,
       gate: 'evidence',
     }),
-  /** Until it starts again with a newer key. @param which key it is, and since when it is revoked */
+  /** Answered until a restart with a newer key. @param which key it is, and since when it is revoked */
   signingKeyRevoked: (which: string) =>
     new Failure(503, 'A key by which this service signs is revoked. Nothing was executed.', {
       code: 'SIGNING_KEY_REVOKED',
@@ -391,7 +391,7 @@ export const failures = {
     }),
 } as const
 
-/** The link of a refusal that approvals could lift (decisions §13), and of the reply with which it came. */
+/** The link to request approvals, for a refusal that approvals could lift (decisions §13) and for the reply with that refusal. */
 export const APPROVAL_REQUEST_LINK = '</approval-requests>; rel="approval-request"'
 
 function askingLink(businessTransactionId: string): Record<string, string> {

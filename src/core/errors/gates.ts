@@ -1,7 +1,7 @@
-// Every place that answers 503. The log line of the reply names it (`gate`), and `countersign_replies_total` counts by it: at night that is
-// the difference between a full memory, a slow client and a database that is away.
+// Every cause of a 503. The log line of the reply names it (`gate`), and `countersign_replies_total` counts by it: an operator can tell
+// a full memory, a slow client and an unreachable database apart.
 
-/** The meaning of a 503 of each gate, and what an operator does; the handbook's table "A 503 names its gate" is made from it. */
+/** The meaning of a 503 of each gate, and its remedy; the handbook's table "A 503 names its gate" is made from it. */
 export const gates = {
   places: {
     means: 'As many requests are under way as QUEUE_REQUESTS_MAX allows.',
@@ -80,7 +80,7 @@ export const gates = {
 export type Gate = keyof typeof gates
 export const gateNames = Object.keys(gates) as Gate[]
 
-/** The gates of an overload, which more places, threads or patience would open. */
+/** The gates of an overload, which more places, more threads or waiting would open. */
 export type OverloadGate = Exclude<
   Gate,
   'state' | 'database' | 'evidence' | 'signing-key' | 'waiting' | 'stopping'

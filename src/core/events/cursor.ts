@@ -7,12 +7,12 @@ const LOG_BYTES = 4
 const INDEX_BYTES = 6
 const BYTES = MARK_BYTES + LOG_BYTES + INDEX_BYTES
 
-/** A cursor as it was read; whose it is shows when its log is read. */
+/** A cursor as it was read; its owner is known only when its log is read. */
 interface ReadCursor extends FeedPlace {
   readonly mark: string
 }
 
-/** The mark tells the cursors of one service from those of another. @param salt of its first log */
+/** The mark tells one service's cursors from another's. @param salt salt of its first log */
 export function cursorMark(salt: Uint8Array): string {
   return Buffer.from(sha256(salt)).toString('hex', 0, MARK_BYTES)
 }
@@ -26,8 +26,8 @@ export function cursorText({ mark, log, index }: ReadCursor): string {
 }
 
 /**
- * Whether a cursor is behind events that the other one is not behind.
- * @param other of the same service; null: before the first event
+ * Whether a cursor stands after events that the other cursor does not stand after.
+ * @param other a cursor of the same service; null: before the first event
  */
 export function isLater(cursor: string, other: string | null): boolean {
   const [one, than] = [readCursor(cursor), other === null ? { log: 1, index: 0 } : readCursor(other)]

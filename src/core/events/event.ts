@@ -1,4 +1,4 @@
-// An event as readers get it: ids, hashes, what and when. It has no parameters of an execution and no names that a caller made up.
+// An event as readers get it: ids, hashes, type and time. It has no parameters of an execution and no names that a caller made up.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { uuidOf } from '../../formats/bytes.ts'
@@ -51,7 +51,7 @@ const NAMESPACE_HEX = '6b0d7c1e5f4a4c0e9a3d2b8f1c7e4a90'
 const NAMESPACE = Buffer.from(NAMESPACE_HEX, 'hex')
 
 /**
- * The id of an event: of its type and its artifact, so that a reader recognizes it when it is read again, also in another log.
+ * The id of an event, made from its type and artifact, so that a reader recognizes it when it is read again, also in another log.
  * @returns a UUID of version 5
  */
 export function eventIdOf({ type, id: artifact }: { readonly type: EventType; readonly id: string }): string {

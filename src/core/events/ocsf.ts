@@ -113,7 +113,7 @@ export function ocsfEvent(
     ],
     unmapped: JSON.parse(JSON.stringify(event)) as Json,
   }
-  // The attestation is of the whole event but for its own fingerprint.
+  // The attestation covers the whole event except its own fingerprint.
   const value = sha256Hex(canonicalize({ ...unsealed, attestation_list: [attestation] }))
   const fingerprint = { algorithm_id: FINGERPRINT_SHA256, algorithm: 'SHA-256', value }
   return { ...unsealed, attestation_list: [{ ...attestation, fingerprint }] }

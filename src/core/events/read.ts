@@ -1,4 +1,4 @@
-// Reads the feed: events in the order of the log, each with what is stored of it. Its readers are GET /events and the push.
+// Reads the feed: events in the order of the log, each with stored details of its artifact. GET /events and the push use it.
 import { Failure, failures } from '../errors/errors.ts'
 import {
   decodeEvents,
@@ -25,30 +25,30 @@ import {
 export interface FeedPage {
   /** Oldest first. */
   readonly events: readonly FeedEvent[]
-  /** The cursor behind them. */
+  /** The cursor after these events. */
   readonly next: string
-  /** Where that is. */
+  /** The place that `next` names. */
   readonly place: FeedPlace
-  /** There is nothing behind them now. */
+  /** Whether no events follow now. */
   readonly atEnd: boolean
-  /** `<LOG_ORIGIN>/log/<number>` of a log that was read. */
+  /** `<LOG_ORIGIN>/log/<number>` of the log that was read. */
   readonly origin: string
 }
 
-/** In place of a cursor: only what is logged from now on. */
+/** Takes the place of a cursor: only events that are logged from now on. */
 export const FROM_NOW = 'now'
 
-/** Rows without an event of this reader are passed over: so many times, then the page ends, with a cursor to go on. */
+/** Maximum number of reads that find no event for this reader; then the page ends with a cursor to continue. */
 const READS_MAX = 20
 
-/** A logged event can be read, but on a node of Citus that ended in the moment of its commit. After this time it is damaged. */
+/** A logged event can be read, except on a Citus node that crashed during the commit. After this time it counts as damaged. */
 export const VISIBLE_MS_MAX = 60_000
 
 /**
  * A page of the feed.
  * @param options.after the `next` of another page; undefined: from the first event, `now`: from the newest
  * @param options.limit how many events at most
- * @returns 400 where the cursor is not one of this service
+ * @returns 400 when the cursor does not belong to this service
  */
 export async function readEvents(
   sql: Sql,
@@ -77,7 +77,7 @@ export async function readEvents(
     const isFull = wanted.length === limit
     const isCut = isFull || events.length < wanted.length
     place = isCut ? { log, index: (events.at(-1)?.entry.index ?? index - 1) + 1 } : endOf(found)
-    // Behind events that cannot be read yet there is nothing to be had now.
+    // After events that cannot be read yet, no further event is available now.
     const atEnd = isCut ? !isFull : !found.more && nextLog === undefined
     if (isCut || atEnd || events.length > 0 || reads === READS_MAX)
       return { events, next: cursorText({ ...place, mark }), place, atEnd, origin }
@@ -88,7 +88,7 @@ const OTHER_LOG = 'after is the cursor of another log.'
 const GONE_BACK =
   'after is a place that the log has not reached: the database is not the one that gave it, or has gone back.'
 
-/** Behind all that was read. */
+/** The place after all rows that were read. */
 export function endOf({ log, index, size, nextLog, more, lastIndex }: FeedRows): FeedPlace {
   if (more) return { log, index: lastIndex + 1 }
   return nextLog === undefined ? { log, index: Math.max(index, size) } : { log: nextLog, index: 0 }
@@ -102,7 +102,7 @@ async function newest(sql: Sql): Promise<FeedPage | Failure> {
   return { events: [], next, place, atEnd: true, origin }
 }
 
-/** The cursor behind the newest event; null where there is no log yet. */
+/** The cursor after the newest event; null when there is no log yet. */
 export async function newestCursor(sql: Sql): Promise<string | null> {
   const page = await newest(sql)
   return page instanceof Failure ? null : page.next
@@ -110,7 +110,7 @@ export async function newestCursor(sql: Sql): Promise<string | null> {
 
 export type Wanted = StoredEvent & { readonly type: EventType; readonly appendedAt: Date }
 
-/** The events of a page of rows that somebody wants. */
+/** The events of a page of rows that match the reader's owner and types. */
 export function wantedOf(
   { index: from, rows }: FeedRows,
   { owner, codes }: { readonly owner: string | undefined; readonly codes: number },
@@ -125,7 +125,7 @@ export function wantedOf(
   )
 }
 
-/** Ends before the first whose artifact cannot be read yet. */
+/** The events with details, up to the first event whose artifact cannot be read yet. */
 async function withDetails(sql: Sql, wanted: readonly Wanted[], log: number): Promise<FeedEvent[]> {
   const details = wanted.length === 0 ? [] : await readArtifactDetails(sql, wanted)
   const events: FeedEvent[] = []

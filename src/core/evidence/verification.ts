@@ -10,7 +10,7 @@ export interface Verification {
   readonly verificationId: string
   readonly trustRecordHash: string
   readonly status: 'VERIFIED' | 'FAILED'
-  /** Sentences: why it failed. */
+  /** The reasons for a failure, as sentences. */
   readonly problems: readonly string[]
   /** Canonical text of the Verification of interface §2.3. */
   readonly text: string
@@ -30,7 +30,7 @@ type Members = { readonly [name: string]: Json }
 
 /**
  * Verifies the bytes that are about to be stored.
- * @throws SyntaxError where they are no JSON
+ * @throws SyntaxError when they are not JSON
  */
 export function verifySealed(
   record: Sealed,
@@ -41,7 +41,7 @@ export function verifySealed(
   return describe({ businessTransactionId, trustRecordHash, problems: problemsOf(evidence, crypto) }, fresh)
 }
 
-/** The verification of a record that holds, which the caller has found out. */
+/** The verification of a record that the caller has found valid. */
 export function verified(
   { businessTransactionId, trustRecordHash }: { businessTransactionId: string; trustRecordHash: string },
   fresh: Fresh,
@@ -55,15 +55,15 @@ interface Stored extends Sealed {
 }
 
 /**
- * Verifies a record as it is stored now. Always answers: one that does not hold gets a FAILED verification that says why. Its
- * transaction and its authorization are read from `business_transactions`: a change there is one of the evidence.
+ * Verifies a record as it is stored now. Always answers: an invalid record gets a FAILED verification with the reason. Its
+ * transaction and its authorization are read from `business_transactions`: a change there is a change of the evidence.
  */
 export function verifyStored(stored: Stored, { crypto, ...fresh }: VerifyWith): Verification {
   const { trustRecordHash, problems } = judgeStored(stored, crypto)
   return describe({ businessTransactionId: stored.id, trustRecordHash, problems }, fresh)
 }
 
-/** @returns the hash of the bytes as they are stored, which is the record's own where it holds, and why it does not; none: it does */
+/** @returns the hash of the stored bytes, which equals the record's own hash if it is valid, and the problems; none if it is valid */
 export function judgeStored(stored: Stored, crypto: Crypto): { trustRecordHash: string; problems: string[] } {
   const trustRecordHash = sha256Hex(stored.body)
   return { trustRecordHash, problems: storedProblems({ ...stored, trustRecordHash }, crypto) }
@@ -84,7 +84,7 @@ function storedProblems(stored: Stored & { trustRecordHash: string }, crypto: Cr
   ]
 }
 
-/** Undefined for what was changed in the database until it is no JSON object. */
+/** Undefined for a record that was changed in the database and is no JSON object any more. */
 function readable(record: Sealed): Members | undefined {
   try {
     const value: unknown = parsed(record)

@@ -1,4 +1,4 @@
-// A file that is there whole or not at all: how keys, local callers and the last checkpoint are written.
+// Writes a file whole or not at all: keys, local callers and the last checkpoint.
 import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 /**
  * Writes a new file durably: a crash at any point leaves the whole file or none under its name.
  * @param mode permission bits
- * @returns false where a file of that name exists, which is left as it is
+ * @returns false when a file of that name exists, which is left as it is
  * @throws the file system's error, which names the path
  */
 export function writeWholeFile(path: string, content: string, mode: number): boolean {
@@ -24,7 +24,7 @@ export function writeWholeFile(path: string, content: string, mode: number): boo
 }
 
 /**
- * Writes a file durably in place of the one of that name, if there is one: a crash at any point leaves the old or the new one.
+ * Writes a file durably in place of an existing file of that name: a crash at any point leaves the old or the new file.
  * @param mode permission bits
  * @throws the file system's error, which names the path
  */
@@ -39,7 +39,7 @@ export function replaceWholeFile(path: string, content: string | Uint8Array, mod
   syncFolder(dirname(path))
 }
 
-/** @returns the path of a file beside the one that is to be */
+/** @returns the path of a draft beside the final file */
 function writeDraft(path: string, content: string | Uint8Array, mode: number): string {
   const draft = `${path}.${randomUUID()}.draft`
   const file = openSync(draft, 'wx', mode)
@@ -55,7 +55,7 @@ function writeDraft(path: string, content: string | Uint8Array, mode: number): s
   return draft
 }
 
-/** Makes the names in a folder durable: a new file, a rename. */
+/** Makes changes of a folder's names durable: a new file, a rename. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   fsyncSync(folder)

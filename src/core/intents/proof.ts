@@ -1,4 +1,4 @@
-// A stored Execution Trust Record proves an intent: the record of exactly its authorization, and it holds (decisions §8).
+// A stored Execution Trust Record proves an intent if it is valid and has exactly the intent's authorization (decisions §8).
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { Sealed } from '../../store/tables/sealed.ts'
 import { readEvidence } from '../../store/tables/trust-records.ts'
@@ -23,15 +23,15 @@ export async function proofOf(id: string, { sql, crypto }: { sql: Sql; crypto: C
   return stored === undefined ? { kind: 'none' } : proofIn({ ...stored, id }, crypto)
 }
 
-/** The same of a record that has been read. */
+/** The same as `proofOf` for a record that has been read. */
 export function proofIn(
   stored: Sealed & { readonly id: string },
   crypto: Crypto,
 ): Exclude<Proof, { kind: 'none' }> {
-  // Its authorization too must be the one that the claim has stored.
+  // Its authorization must also be the one that the claim has stored.
   const { trustRecordHash, problems } = judgeStored(stored, crypto)
   if (problems.length > 0) return { kind: 'refused', problem: problems.join('; ') }
-  // It verifies, so it can be read: its members are of the types that the service signed.
+  // A record that verifies can be read: its members have the types that the service signed.
   const record = JSON.parse(stored.body) as SignedRecord
   const state = endOf(record)
   if (state === undefined)
@@ -46,7 +46,7 @@ interface SignedRecord {
   }[]
 }
 
-/** One authorization, one execution; and its status must say what its evidence says. */
+/** A record has one execution for its authorization, and its status must agree with its evidence. */
 function endOf({ executions }: SignedRecord): ProvenEnd['state'] | undefined {
   const [execution, ...others] = executions
   if (execution === undefined || others.length > 0) return undefined

@@ -1,10 +1,10 @@
-// An execution intent as GET /execution-intents/{id} shows it: it contains the signed texts unchanged (decisions §8).
+// An execution intent as GET /execution-intents/{id} returns it: it contains the signed texts unchanged (decisions §8).
 import { signedText } from '../../store/tables/sealed.ts'
 import { readIntents, type ReleasedTransaction } from '../../store/tables/execution-intents.ts'
 import { readFirstWord } from '../../store/tables/in-doubt-intents.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
-/** The JSON text of an intent as the routes answer it. */
+/** The JSON text of an intent in the replies of the routes. */
 export function intentText({
   businessTransactionId,
   callerId,

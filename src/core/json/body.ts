@@ -1,4 +1,4 @@
-// A request body as JSON, or the 400 of one that is not (decisions §3 "Not JSON we accept").
+// Parses a request body as JSON, or returns the 400 for an invalid body (decisions §3 "Not JSON we accept").
 import { failures, type Failure } from '../errors/errors.ts'
 import { isObject, type Fields } from '../../formats/json/fields.ts'
 import { MalformedJson, parseJson } from './json.ts'
@@ -28,8 +28,8 @@ export function requiredField(body: unknown, name: string): { value: unknown } |
 }
 
 /**
- * Refuses unknown members: a misspelt member must not weaken what is governed.
- * @returns the 400, or undefined where the body has only members of these names
+ * Refuses unknown members: a misspelt member must not weaken a governed change.
+ * @returns the 400, or undefined when the body has only members of these names
  */
 export function otherMembers(body: Fields, names: readonly string[]): Failure | undefined {
   const others = Object.keys(body).filter((name) => !names.includes(name))

@@ -18,7 +18,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   )
 }
 
-/** Whether a number that JSON text held may have been another before it was parsed: a whole one beyond 2^53 (decisions §3). */
+/** Whether a number may have had another value in the JSON text: an integer beyond 2^53 (decisions §3). */
 export function holdsUnsafeInteger(value: unknown): boolean {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
   if (typeof value !== 'object' || value === null) return false

@@ -1,5 +1,5 @@
-// A body held against its schema: the first thing that is wrong with it, as a sentence that names the field. The schema's
-// descriptions complete it: "<path> must be <description>."
+// Compares a body with its schema and reports the first problem, as a sentence that names the field. The schema's
+// descriptions complete the sentence: "<path> must be <description>."
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check, Errors } from 'typebox/value'
@@ -11,7 +11,7 @@ import { Failure, failures } from '../errors/errors.ts'
 type Shaped<T> = { readonly value: T } | { readonly problem: string }
 
 /**
- * Compiled when the first value comes: to compile all shapes is 20 ms of a thread's start, and most threads never see most of them.
+ * Compiled for the first value: compiling all shapes would take 20 ms of a thread's start, and most threads use only a few.
  */
 export function shapeOf<Schema extends TSchema>(schema: Schema): (value: unknown) => Shaped<Static<Schema>> {
   let compiled: ReturnType<typeof Compile<Schema>> | undefined
@@ -21,7 +21,7 @@ export function shapeOf<Schema extends TSchema>(schema: Schema): (value: unknown
       : { problem: problemOf(meant(schema, value), value) }
 }
 
-/** A request body of the schema's type; or its 400. */
+/** Parses a request body of the schema's type; a 400 if it has another shape. */
 export function bodyOf<Schema extends TSchema>(
   schema: Schema,
 ): (bytes: Uint8Array) => Static<Schema> | Failure {
@@ -34,7 +34,7 @@ export function bodyOf<Schema extends TSchema>(
   }
 }
 
-/** The schema that the caller means, of a union whose members differ by `action`. */
+/** Selects the schema that the caller means, in a union whose members differ by `action`. */
 function meant(schema: TSchema, value: unknown): TSchema {
   if (!('anyOf' in schema)) return schema
   const variants = schema.anyOf as { properties: { action: { enum: string[] } } }[]
@@ -60,20 +60,20 @@ function sentence(schema: TSchema, error: SchemaError, value: unknown): string {
     return `${segments.join('.')} is required.`
   const place = placeOf(schema, segments)
   const member = (name: string | undefined) => [...segments, name].join('.')
-  // One member more or less than one variant of a union has may be right for another: the union as a whole is named.
+  // A member that one variant of a union lacks or has in excess may be right for another: the union as a whole is named.
   if (!('anyOf' in place.schema)) {
     if (error.keyword === 'required') return `${member(error.params.requiredProperties[0])} is required.`
     if (error.keyword === 'additionalProperties')
       return `${member(error.params.additionalProperties[0])} is not a member that is known here.`
   }
-  // A refinement is what the description says, of an object too.
+  // The description states a refinement, for an object too.
   const { description } = place.schema as { description?: string }
   const what = error.keyword === '~refine' && description !== undefined ? description : whatOf(place.schema)
   return `${place.path.join('.') || 'the body'} must be ${what}.`
 }
 
 function whatOf(schema: TSchema): string {
-  // A description of an object with members tells what it is for.
+  // A description of an object with members explains its purpose, not its shape.
   if ('properties' in schema) return 'an object'
   if ('description' in schema) return String(schema.description)
   if ('patternProperties' in schema) return 'an object'
@@ -89,7 +89,7 @@ interface Inside {
   readonly patternProperties?: Record<string, TSchema>
 }
 
-/** The deepest schema that stands for a place: what is inside a union has no one description, so the union speaks for it. */
+/** The deepest schema that describes a place: parts of a union have no single description, so the union is named. */
 function placeOf(schema: TSchema, segments: readonly string[]): { schema: TSchema; path: readonly string[] } {
   let at: TSchema = schema
   for (const [i, segment] of segments.entries()) {

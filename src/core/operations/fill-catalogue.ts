@@ -1,8 +1,8 @@
-// The catalogue is filled, a piece at a time: src/core/catalogue/follow.ts.
+// Fills the catalogue, a piece at a time: src/core/catalogue/follow.ts.
 import type { Filled } from '../catalogue/follow.ts'
 import { ALONE, ONE, ownWork } from './operation.ts'
 
-/** It takes CATALOGUE_DAYS. */
+/** `days` is CATALOGUE_DAYS. */
 export const fillCatalogue = ownWork<{ readonly days: number }, Filled>({
   lane: 'background',
   ...ALONE,

@@ -1,6 +1,6 @@
-// The work of the worker threads, a row each: which of them does it, how much of it at once, and who pays. Executions share their
-// threads with nothing else, so that no other work can delay one of their steps; what humans decide shares none with anybody's bulk work. A new operation is a row
-// here, with a file of its own where the service gives it to its threads, and its handler in workers/handlers.ts.
+// The operations of the worker threads, one row each: lane, batch size and price. Executions share their threads with nothing else, so that no
+// other work can delay one of their steps; humans' decisions never share threads with bulk work. A new operation is a row here, a file of its
+// own if the service itself gives it to its threads, and a handler in workers/handlers.ts.
 import {
   ALONE,
   COMPUTED,
@@ -22,10 +22,10 @@ import { sweepIntents } from './sweep-intents.ts'
 
 export type { Cost, LaneName, Price } from './operation.ts'
 
-/** The longest wait in a queue. Past it the request is answered 503: nothing was done. */
+/** The longest wait in a queue. After it the request is answered 503: nothing was done. */
 export const QUEUED_MS_MAX = 60_000
 
-/** The service's own. */
+/** Operations that the service itself starts. */
 const own = {
   'record-audit-event': recordAuditEvent,
   'sweep-intents': sweepIntents,
@@ -39,7 +39,7 @@ const own = {
   'fill-catalogue': fillCatalogue,
 }
 
-/** Requests of clients: the body is theirs, and the reply goes to them. */
+/** Operations that clients request: the body comes from the client, and the reply goes to it. */
 const ofClients = {
   execute: { price: 'execute limit', lane: 'execution', ...STORED },
 
@@ -49,11 +49,11 @@ const ofClients = {
   'verify-record': { price: 'compute', lane: 'background', ...COMPUTED },
   'issue-receipt': { price: 'compute', lane: 'background', ...COMPUTED },
   replay: { price: 'compute', lane: 'background', ...COMPUTED },
-  // It compiles a document.
+  // These compile a document.
   simulate: { price: 'compute', lane: 'background', ...ALONE, ...ONE },
   'check-policy': { price: 'compute', lane: 'background', ...ALONE, ...ONE },
   'receive-webhook': { price: 'compute', lane: 'background', ...STORED, ...ONE },
-  // Each takes a thread up to 0.2 s, in parts, or waits for the next checkpoint.
+  // Each takes up to 0.2 s of a thread, in parts, or waits for the next checkpoint.
   'prove-complete': { price: 'compute', lane: 'background', ...ALONE, batchesMax: 2 },
   'add-checkpoint': { price: 'compute', lane: 'background', ...COMPUTED, ...ONE },
   'open-approval-request': { price: 'compute', lane: 'background', ...COMPUTED },
@@ -78,14 +78,14 @@ export type Operation = OwnOperation | keyof typeof ofClients
 export const operations: Readonly<Record<Operation, OperationRow>> = { ...own, ...ofClients }
 
 type RowOf<Name extends OwnOperation> = (typeof own)[Name]
-/** The request of an operation of the service's own. */
+/** The request of an operation that the service itself starts. */
 export type GivenOf<Name extends OwnOperation> =
   RowOf<Name> extends OwnWorkRow<infer Given, infer _> ? Given : never
 /** The result of such an operation. */
 export type ResultOf<Name extends OwnOperation> =
   RowOf<Name> extends OwnWorkRow<infer _, infer Result> ? Result : never
 
-/** A larger body costs a thread milliseconds in single steps, which the small ones beside it would wait for. */
+/** A larger body costs a thread milliseconds in single steps, and small bodies in its batch would have to wait. */
 const LARGE_BODY_BYTES = 16 * 1024
 
 export function laneOf(operation: Operation, bodyBytes: number): LaneName {

@@ -1,4 +1,4 @@
-// A passkey that logs in is registered or removed, in one commit with its audit event: workers/console/login-passkeys.ts.
+// Registers or removes a login passkey, in one commit with its audit event: workers/console/login-passkeys.ts.
 import type { LoginPasskey } from '../../store/tables/login-passkeys.ts'
 import { COMPUTED, ownWork } from './operation.ts'
 
@@ -7,11 +7,11 @@ export type LoginPasskeyAct =
   | {
       readonly act: 'remove'
       readonly loginPasskeyId: string
-      /** Its human. */
+      /** The human to whom the passkey belongs. */
       readonly callerId: string
-      /** ISO 8601: when the last session that it can have opened is over. */
+      /** ISO 8601: end of the last session that the passkey can have opened. */
       readonly sessionsEndAt: string
     }
 
-/** False: nothing was changed, since it is registered already, is one too many, or is not there. */
+/** False: nothing was changed, because the passkey is already registered, exceeds the maximum, or does not exist. */
 export const keepLoginPasskey = ownWork<LoginPasskeyAct, boolean>({ lane: 'administration', ...COMPUTED })

@@ -1,4 +1,4 @@
-// Due deliveries are processed: workers/webhooks/process.ts.
+// Processes due deliveries: workers/webhooks/process.ts.
 import type { Said } from '../../formats/schemas/provider-confirmation.ts'
 import type { DeliveryOutcome } from '../../formats/schemas/webhook-outcomes.ts'
 import type { QueuedDelivery } from '../../store/queues/webhook-queue.ts'
@@ -11,7 +11,7 @@ export interface DueWebhooks {
 }
 
 export interface ProcessedWebhooks {
-  /** Why each of those that failed did, by the id of the job. */
+  /** The reason of each failure, by the id of the job. */
   readonly failed: Readonly<Record<string, string>>
   readonly processed: readonly ProcessedDelivery[]
 }

@@ -1,15 +1,15 @@
-// External connectors are asked about intents in doubt: workers/intents/read-back.ts. Each question has been waited for already, by the main
-// thread.
+// Asks external connectors about intents in doubt: workers/intents/read-back.ts. The main thread has already waited for the answer to each
+// question.
 import type { HttpOutcome } from '../outbound/call.ts'
 import { COMPUTED, ONE, ownWork, STORED } from './operation.ts'
 
-/** How many intents in doubt a registration is asked about now, at most. */
+/** The maximum number of intents in doubt that a registration is asked about now. */
 export interface AskConnector {
   readonly changeId: string
   readonly countMax: number
 }
 
-/** A question about an intent in doubt, and what is needed to read the answer. */
+/** A question about an intent in doubt, with the data needed to read the answer. */
 export interface Question {
   readonly businessTransactionId: string
   readonly authorizationId: string
@@ -18,7 +18,7 @@ export interface Question {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
-  /** Whether the connector can take the release no more, if it has not yet. */
+  /** Whether the connector can no longer accept the release, if it has not accepted it yet. */
   readonly isOver: boolean
 }
 
@@ -37,15 +37,15 @@ export interface AnsweredQuestion {
 
 export interface ReadBackReport {
   readonly outcome: ReadBackOutcome
-  /** Completes "the connector …", where it is unknown. */
+  /** Completes "the connector …" when the outcome is unknown. */
   readonly problem?: string
 }
 
 export const readBackOutcomes = ['executed', 'not_executed', 'closed', 'contradicted', 'unknown'] as const
-/** The results of an answer; closed: somebody else closed the intent meanwhile, and the answer agrees. */
+/** The results of an answer; closed: somebody else has closed the intent meanwhile, and the answer agrees. */
 export type ReadBackOutcome = (typeof readBackOutcomes)[number]
 
-/** Empty where the registration is in effect no more. */
+/** Returns no questions when the registration is no longer in effect. */
 export const askConnector = ownWork<AskConnector, Question[]>({ lane: 'background', ...COMPUTED, ...ONE })
 
 export const concludeReadBack = ownWork<AnsweredQuestion, ReadBackReport>({

@@ -1,7 +1,7 @@
-// An audit event is signed and stored: workers/evidence/audit.ts.
+// Signs and stores an audit event: workers/evidence/audit.ts.
 import { ONE, ownWork, STORED } from './operation.ts'
 
-/** The members that are signed; one that cannot be signed is not stored. */
+/** The members that are signed. An event that cannot be signed is not stored. */
 export interface AuditEventToSign {
   readonly eventId: string
   readonly type: string

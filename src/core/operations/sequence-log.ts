@@ -1,14 +1,14 @@
-// The evidence log is written, a tick at a time: workers/log/index.ts.
+// Writes the evidence log, a tick at a time: workers/log/index.ts.
 import { COMPUTED, ONE, ownWork } from './operation.ts'
 
 export interface LogReport {
-  /** Why nothing is appended or signed any more; null: it is. */
+  /** The reason why nothing is appended or signed any more; null: the log is not frozen. */
   readonly frozen: string | null
   /** Another sentence for the operator. */
   readonly problem: string | null
-  /** Whether anything was queued, or under no checkpoint yet, when the tick began. */
+  /** Whether anything was queued, or not yet under a checkpoint, when the tick began. */
   readonly waiting: boolean
-  /** In how many milliseconds the next tick is due. */
+  /** Milliseconds until the next tick is due. */
   readonly nextTickMs: number
 }
 

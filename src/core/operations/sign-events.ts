@@ -1,4 +1,4 @@
-// The next events of an endpoint are read and signed: workers/events/sign.ts.
+// Reads and signs the next events of an endpoint: workers/events/sign.ts.
 import type { AttemptedEvent } from '../../store/tables/event-attempts.ts'
 import { ONE, ownWork } from './operation.ts'
 
@@ -12,25 +12,25 @@ export interface SignedEvents {
   readonly events: readonly {
     readonly body: string
     readonly headers: Readonly<Record<string, string>>
-    /** The place in the feed behind it. */
+    /** The place in the feed after the event. */
     readonly cursor: string
-    /** What is noted of an attempt to deliver it. */
+    /** The members that are noted of an attempt to deliver the event. */
     readonly about: AttemptedEvent
   }[]
-  /** Where the feed was read from, and up to where. */
+  /** The range of the feed that was read: from this cursor to `next`. */
   readonly from: string | null
   readonly next: string
-  /** Whether there may be more behind `next` already. */
+  /** Whether more events may already follow `next`. */
   readonly more: boolean
 }
 
-/** The cursor of an endpoint is not one of this feed, as where the database has gone back. */
+/** The cursor of an endpoint does not belong to this feed, as after an old backup was restored. */
 export interface UnreadableFeed {
   /** Completes "the endpoint …". */
   readonly problem: string
 }
 
-/** Null: the lease is lost. Each reads a part of the feed and makes some signatures. */
+/** Null: the lease is lost. Each item reads a part of the feed and makes some signatures. */
 export const signEvents = ownWork<LeasedFeed, SignedEvents | UnreadableFeed | null>({
   lane: 'background',
   countMax: 4,

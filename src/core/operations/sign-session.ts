@@ -1,4 +1,4 @@
-// The token of a console session is signed. The front end decides who gets one; the private key stays on the worker threads.
+// Signs the token of a console session. The front end decides who gets a token; the private key stays on the worker threads.
 import type { SessionPayload } from '../callers/console-session.ts'
 import { COMPUTED, ownWork } from './operation.ts'
 

@@ -1,8 +1,8 @@
-// Intents in doubt are looked for: workers/intents/sweep.ts.
+// Searches for intents in doubt: workers/intents/sweep.ts.
 import { COMPUTED, ONE, ownWork } from './operation.ts'
 
 export interface Swept {
-  /** How many intents it found that were not known to be in doubt. */
+  /** Number of intents in doubt that were newly found. */
   readonly noticed: number
 }
 

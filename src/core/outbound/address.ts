@@ -4,15 +4,15 @@ import ipaddr from 'ipaddr.js'
 
 const URL_LENGTH_MAX = 2048
 
-/** Unicast by every registry, yet answered by the machine itself: the wire server of Azure, which hands out secrets of the host. */
+/** Registries list it as unicast, but the machine itself answers: Azure's wire server, which gives out secrets of the host. */
 const CLOUD_INTERNAL = new Set(['168.63.129.16'])
 
 const ADDRESS_REFUSED = 'ADDRESS_REFUSED'
 
-/** The lookup is that of `node:dns`: the system's resolver, the hosts file included. */
+/** Resolves as `node:dns` does: with the system's resolver, including the hosts file. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** Which addresses may be connected to. `any` is for what the operator configured, and for loopback literals outside production. */
+/** The addresses that may be connected to. `any` is for addresses of the operator, and for loopback literals outside production. */
 export type Reach = 'public' | 'any'
 
 type Resolved =
@@ -31,7 +31,7 @@ export function endpointProblem(
   if (url === null) return 'must be an absolute URL'
   if (url.username !== '' || url.password !== '') return 'must not hold credentials'
   if (url.href.includes('#')) return 'must not have a fragment'
-  // It is shown to all who may list connectors, is signed, and is evidence: a secret in it would be disclosed.
+  // It is shown to everyone who may list connectors, is signed, and is evidence: a secret in it would be disclosed.
   if (url.href.includes('?')) return 'must not have a query: no secret belongs there'
   if (url.protocol === 'http:' && (production || !isLoopbackLiteral(url.hostname)))
     return production
@@ -43,7 +43,7 @@ export function endpointProblem(
     return 'must go to a public address'
   if (/^(.*\.)?localhost$|\.$/.test(url.hostname))
     return 'must go to a public host name without a dot at its end'
-  // A person approves this text: it has to show the host that is called. Escapes, other alphabets and odd notations do not.
+  // A person approves this text, so it must show the host that is called. Escapes, other alphabets and odd notations do not.
   if (url.href !== endpointUrl && url.href !== `${endpointUrl}/`) return `must be written as ${url.href}`
   return undefined
 }
@@ -71,7 +71,7 @@ export async function unreachableEndpoint(
     : `must go to a host whose name resolves (${resolved.code})`
 }
 
-/** Every address of a host, all of them public: one private address among several refuses all. */
+/** Every address of a host, if all are public: one private address among several refuses all. */
 export async function resolvePublic(hostname: string, lookup: Lookup = lookupAll): Promise<Resolved> {
   const resolved = await resolveAny(hostname, lookup)
   if ('problem' in resolved || resolved.addresses.every(({ address }) => isPublic(address))) return resolved
@@ -93,18 +93,18 @@ export async function resolveAny(hostname: string, lookup: Lookup = lookupAll): 
   return { problem: 'its name does not resolve', code: 'ENOTFOUND' }
 }
 
-/** Global unicast, also after the IPv4 address inside is unwrapped. 6to4 and Teredo are refused whole: nothing is served there (RFC 7526). */
+/** Global unicast, also of an embedded IPv4 address. 6to4 and Teredo are refused as a whole: nothing is served there (RFC 7526). */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address) // unwraps ::ffff:0:0/96
   if (parsed.kind() === 'ipv4') return parsed.range() === 'unicast' && !CLOUD_INTERNAL.has(parsed.toString())
   const bytes = parsed.toByteArray()
   if (parsed.match(NAT64)) return isPublic(bytes.slice(12).join('.'))
-  // ipaddr.js calls everything unicast that is in no list of its own; only 2000::/3 is (RFC 4291 §2.4, IANA).
+  // ipaddr.js calls every address outside its lists unicast; only 2000::/3 is (RFC 4291 §2.4, IANA).
   return parsed.range() === 'unicast' && parsed.match(GLOBAL_UNICAST)
 }
 
-/** RFC 6052 §2.1: what DNS64 makes of an IPv4 address. */
+/** RFC 6052 §2.1: the prefix that DNS64 puts before an IPv4 address. */
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
@@ -117,7 +117,7 @@ export function isLoopbackLiteral(hostname: string): boolean {
   return literal !== undefined && ipaddr.parse(literal).range() === 'loopback'
 }
 
-/** The address that a host is, without brackets; undefined for a name. */
+/** The address of a host that is a literal, without brackets; undefined for a name. */
 function literalOf(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return bare !== hostname || ipaddr.IPv4.isValidFourPartDecimal(bare) ? bare : undefined

@@ -1,4 +1,4 @@
-// One HTTP exchange with the outside world, at most once and never repeated, and how it ended (decisions §8, the table of outcomes).
+// One HTTP exchange with an outside server, at most once and never repeated, and its outcome (decisions §8, the table of outcomes).
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -10,38 +10,38 @@ import { KeptConnection } from './kept.ts'
 
 export const ANSWER_BYTES_MAX = 64 * 1024
 const HEAD_BYTES_MAX = 16 * 1024
-/** A name and a connection that take longer are an endpoint that is not reached. */
+/** If the lookup and the connection take longer, the endpoint counts as not reached. */
 const CONNECT_MAX_MS = 5000
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly url: string
-  /** Lower case. Host, lengths and what the answer may be encoded with are added. */
+  /** Names in lower case. Host, lengths and the accepted encoding are added. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly reach: Reach
-  /** From the lookup to the answer's last byte. */
+  /** Covers the call from the lookup to the answer's last byte. */
   readonly timeoutMs: number
   /** Ends the call earlier. */
   readonly signal?: AbortSignal
 }
 
 export type HttpOutcome =
-  /** Certainly without effect: the connection never stood. `reason` names no address and no secret. */
+  /** Certainly without effect: no connection was established. `reason` names no address and no secret. */
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** The connection stood and no whole answer came: the effect may or may not have happened. */
+  /** The connection was established and no whole answer came: the effect may or may not have happened. */
   | { readonly kind: 'lost'; readonly cause: string }
   | {
       readonly kind: 'answered'
       readonly status: number
       readonly headers: IncomingHttpHeaders
-      /** As it came: nothing is decompressed and no redirect is followed. */
+      /** As received: nothing is decompressed and no redirect is followed. */
       readonly body: Uint8Array
     }
 
 /**
- * Sends one request, over a fresh connection by default. The server may close a connection that was kept open while the request is on its
- * way: such a request had no effect, yet would have to count as in doubt.
+ * Sends one request, over a fresh connection by default. A server may close a kept connection while the request is on its way:
+ * such a request had no effect, yet would have to count as in doubt.
  * @param how.lookup resolves host names in place of the system
  * @param how.ca PEM of the certificate authorities to trust in place of the system's
  * @param how.kept the connection of earlier calls to the same origin, for calls that may be repeated; the host name is resolved and
@@ -55,7 +55,7 @@ export async function call(
   const within = (ms: number) =>
     AbortSignal.any([AbortSignal.timeout(ms), ...(exchange.signal ? [exchange.signal] : [])])
   const wholeCall = within(timeoutMs)
-  // Half the time at most, so that a connection that comes late is told apart from an answer that does.
+  // At most half the time, so that a slow connection can be distinguished from a slow answer.
   const connection = await connect(url, {
     reach,
     signal: within(Math.min(CONNECT_MAX_MS, Math.ceil(timeoutMs / 2))),
@@ -93,16 +93,16 @@ async function exchangeOver(
       ...headers,
       host: url.host,
       'user-agent': 'countersign',
-      // An answer that is compressed nevertheless is not read: the size of its decompressed text has no bound.
+      // A compressed answer is not read in any case: the size of its decompressed text has no bound.
       'accept-encoding': 'identity',
       ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
     },
     maxHeaderSize: HEAD_BYTES_MAX,
     signal,
   })
-  // Stays for good: the answer may be complete, and the server still say something.
+  // Never removed: the answer may be complete while the server still sends data.
   sent.on('error', () => undefined)
-  // Without a listener Node drops the socket and says nothing, and the answer would be waited for until the time is over.
+  // Without a listener Node drops the socket silently, and the call would wait for the answer until its timeout.
   sent.on('upgrade', () => sent.emit('error', new Error('the answer changes the protocol')))
   sent.end(body)
   const [answer] = (await once(sent, 'response', { signal })) as [IncomingMessage]

@@ -1,20 +1,20 @@
-// A connection to an address that was checked: looked up by us, once, and pinned, so that no second answer of a name server can
+// A connection to a checked address: it is looked up here, once, and pinned, so that no second answer of a name server can
 // lead the connection elsewhere (decisions §8, DNS rebinding).
 import type { LookupAddress } from 'node:dns'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { resolveAny, resolvePublic, type Lookup, type Reach } from './address.ts'
 
-/** How many milliseconds one address is tried before the next; Node's own 250 is less than a round trip around the world. */
+/** Milliseconds before the next address is tried; Node's own 250 is less than a round trip around the world. */
 const NEXT_ADDRESS_MS = 1000
 
 interface ConnectWith {
   readonly reach: Reach
   readonly signal: AbortSignal
   readonly lookup?: Lookup | undefined
-  /** PEM; in place of the certificate authorities that Node trusts. */
+  /** PEM; replaces the certificate authorities that Node trusts. */
   readonly ca?: string | undefined
-  /** An open connection to the same host, used where the rule still holds for its address. */
+  /** An open connection to the same host, used if the address rule still permits its address. */
   readonly kept?: (() => Socket | undefined) | undefined
 }
 
@@ -52,14 +52,14 @@ export async function connect(
     // SNI carries names only (RFC 6066 §3); an address is checked against the certificate by `host`.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
-    // Whatever the environment says (NODE_TLS_REJECT_UNAUTHORIZED).
+    // Independent of the environment (NODE_TLS_REJECT_UNAUTHORIZED).
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   })
   return opened(tls, 'secureConnect', signal)
 }
 
-/** Answers the addresses that were resolved before, however often it is called. */
+/** Returns the addresses that were resolved before, on every call. */
 function pinned(addresses: readonly LookupAddress[]): LookupFunction {
   return (_, options, callback) => {
     const [first] = addresses
@@ -78,7 +78,7 @@ function opened(
       socket.destroy()
       resolve({ reason: 'no connection in time' })
     }
-    // Stays for good: an error between two listeners would end the process.
+    // Never removed: an error between two listeners would end the process.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       resolve({ reason: error.code ?? 'the connection failed' })
     })

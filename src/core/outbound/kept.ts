@@ -1,5 +1,5 @@
-// A connection that calls of one endpoint share, one after the other. For calls that may be repeated: the server may close it while a
-// request is on its way, and whether that had an effect is then not known.
+// A connection that calls of one endpoint share, one after the other. For repeatable calls only: the server may close it while a
+// request is on its way, and then it is unknown whether the request had an effect.
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Agent } from './node-http.ts'
@@ -17,7 +17,7 @@ export class KeptConnection extends Agent {
   /** The open connection that no call uses. */
   readonly idle = (): Socket | undefined => Object.values(this.freeSockets).flat()[0]
 
-  /** Takes a new connection, for the call that follows. */
+  /** Sets a new connection for the next call. */
   use(socket: Socket): void {
     this.fresh = socket
   }

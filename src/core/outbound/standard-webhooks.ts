@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 
 /** The delivery that a signature is for. */
 export interface DeliveryToSign {
-  /** Without a full stop: the `webhook-id` header. */
+  /** The `webhook-id` header; it contains no full stop. */
   readonly id: string
   /** The time of the attempt, milliseconds since 1970. */
   readonly atMs: number
@@ -20,9 +20,9 @@ export function signedBytes(delivery: DeliveryToSign): Buffer {
 }
 
 /**
- * @param message of `signedBytes`
+ * @param message result of `signedBytes`
  * @param secret the key of the HMAC, 24 to 64 bytes
- * @returns one signature of the `webhook-signature` header
+ * @returns one signature for the `webhook-signature` header
  */
 export function hmacSignature(message: Buffer, secret: Buffer): string {
   return `v1,${createHmac('sha256', secret).update(message).digest('base64')}`

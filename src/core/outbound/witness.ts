@@ -1,4 +1,4 @@
-// One request to a witness of the evidence log (C2SP tlog-witness), and what its answer means.
+// Sends one request to a witness of the evidence log (C2SP tlog-witness) and interprets its answer.
 import { formatAddCheckpoint, type AddCheckpoint } from '../../formats/log/add-checkpoint.ts'
 import { parseCheckpoint, parseInteger, signersOf } from '../../formats/log/checkpoint.ts'
 import { parseNote, signatureLine, type NoteCrypto, type VerifierKey } from '../../formats/log/note.ts'
@@ -13,15 +13,15 @@ export type WitnessAnswer =
       readonly kind: 'cosigned'
       readonly lines: readonly { readonly key: VerifierKey; readonly line: string }[]
     }
-  /** The size of its tree is not the request's old size. */
+  /** The size of the witness's tree, which is not the request's old size. */
   | { readonly kind: 'has size'; readonly size: number }
-  /** A clause that completes "the witness …", and how long it asked not to be asked again. */
+  /** A clause that completes "the witness …", and the time for which it asked for no further request. */
   | { readonly kind: 'no'; readonly problem: string; readonly waitSeconds: number }
 
 /**
  * Asks a witness to cosign a checkpoint.
  * @param witness.url without `/add-checkpoint`. The operator has configured it, so it may be a private address
- * @param witness.keys of its cosignatures; others in the answer are ignored
+ * @param witness.keys keys of its cosignatures; others in the answer are ignored
  */
 export async function askWitness(
   witness: { readonly url: string; readonly keys: readonly VerifierKey[] },
@@ -67,7 +67,7 @@ function sizeOf(body: Uint8Array): WitnessAnswer {
   }
 }
 
-/** The cosignatures of its keys, each verified. The answer is read as the note that it makes with the checkpoint's text. */
+/** The cosignatures of the witness's keys, each verified. The answer and the checkpoint's text together are read as a note. */
 function cosignedBy(
   body: Uint8Array,
   keys: readonly VerifierKey[],
@@ -77,7 +77,7 @@ function cosignedBy(
   try {
     const { text } = parseNote(checkpoint)
     const answered = parseNote(Buffer.concat([Buffer.from(`${text}\n`), body]))
-    // Signature lines only: a body with an empty line would move the text of the note.
+    // Only signature lines are allowed: a body with an empty line would move the text of the note.
     if (answered.text !== text) return no('answered more than signature lines')
     const signers = signersOf(answered, parseCheckpoint(text), keys, crypto)
     const lines = signers.map(({ key }) => {

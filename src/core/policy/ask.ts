@@ -1,11 +1,11 @@
-// When approvers are told of an open request again, as a policy says (docs/handbook/policy-language.md "Reminder and escalation").
+// When a policy has approvers notified of an open request again (docs/handbook/policy-language.md "Reminder and escalation").
 import { didYouMean } from '../../formats/text/nearest.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import type { Found } from '../cel/mistakes.ts'
 import { windowMs } from './counting.ts'
 
 export interface Ask {
-  /** Milliseconds after approvers were told of the request; undefined: they are not reminded. */
+  /** Milliseconds after the first notification of the approvers; undefined: they are not reminded. */
   readonly remindAfterMs?: number
   /** Undefined: every approver whose approval counts is asked at once. */
   readonly escalation?: { readonly afterMs: number; readonly to: string }
@@ -13,7 +13,7 @@ export interface Ask {
 
 const DAY_MS = 86_400_000
 
-/** @returns the mistakes of `ask`, and what it says where there are none */
+/** @returns the mistakes of `ask`, and its compiled form if there are none */
 export function compileAsk({ ask, verify = {} }: Pick<PolicyDocument, 'ask' | 'verify'>): {
   readonly ask: Ask
   readonly mistakes: readonly Found[]
@@ -66,14 +66,14 @@ export function compileAsk({ ask, verify = {} }: Pick<PolicyDocument, 'ask' | 'v
   }
 }
 
-/** Whether others than the group are asked for the signal first. */
+/** Whether other groups are asked for the signal before this group. */
 function isEscalated(from: readonly string[], escalateTo: string): boolean {
   return from.includes(escalateTo) && from.length > 1
 }
 
 /**
  * The groups that are asked for a signal before its escalation.
- * @param from the groups whose members' approvals count; undefined: every approver's does
+ * @param from the groups whose members' approvals count; undefined: the approvals of every approver count
  */
 export function askedFirst(
   from: readonly string[] | undefined,

@@ -1,4 +1,4 @@
-// cases.yaml beside a policy.yaml: what the policy is meant to do, run by `countersign policy test` and, for the policies that are shipped,
+// cases.yaml beside a policy.yaml: the intended decisions of the policy, run by `countersign policy test` and, for shipped policies,
 // by the test suite (decisions §6).
 //
 //   given:                       # one transaction; every case starts from it
@@ -8,7 +8,7 @@
 //     authority: {}              # as metadata, only where rules read it
 //   cases:
 //     - case: An unverified vendor is not paid.
-//       signals: { vendorVerified: false }     # changes to the given ones; null takes one away
+//       signals: { vendorVerified: false }     # changes to the given signals; null removes one
 //       parameters: { amount: 1200 }           # likewise; also action, target, now, authority, metadata
 //       outcome: rejected                      # approved | rejected | denied
 //       rule: unverified-vendor                # null: no rule decided
@@ -51,7 +51,7 @@ const casesOf = documentOf(CasesFile)
 
 interface CasesRun {
   readonly count: number
-  /** A line for every case that did not end as it says: file, line and how it ended. */
+  /** A line for every case with another outcome than stated: file, line and the actual outcome. */
   readonly failures: readonly string[]
   /** How many cases each rule decided, in the order of the rules. */
   readonly decidedBy: ReadonlyMap<string, number>
@@ -59,8 +59,8 @@ interface CasesRun {
 
 /**
  * Runs all cases of a policy.
- * @param casesMax more are refused
- * @throws DocumentError where the file is not one of cases
+ * @param casesMax maximum number of cases; a file with more is refused
+ * @throws DocumentError when the file is not a file of cases
  */
 export function runCases(
   policy: CompiledPolicy,

@@ -1,4 +1,4 @@
-// Compiles a policy document, and refuses at load what would surprise at run time (decisions §6).
+// Compiles a policy document, and refuses at load time any content that would surprise at run time (decisions §6).
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compileExpression, type Inspection } from '../cel/expression.ts'
 import {
@@ -24,7 +24,7 @@ const policyDocument = documentOf(PolicyDocument)
 
 type SignalType = 'boolean' | 'number'
 
-/** Signals, bindings and verifiers are in the order of their names: a stored document has no other. */
+/** Signals, bindings and verifiers are sorted by name: a stored document has no other order. */
 export interface CompiledPolicy {
   readonly name: string
   readonly version: string
@@ -38,9 +38,9 @@ export interface CompiledPolicy {
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
   /** The groupings of the velocity limits that have `per` or `where`, by their signal. */
   readonly groupings: ReadonlyMap<string, Grouping>
-  /** When approvers are told of an open request again. */
+  /** When approvers are notified of an open request again. */
   readonly ask: Ask
-  /** How many humans must say how an execution in doubt ended. */
+  /** Number of humans who must state how an execution in doubt ended. */
   readonly closeQuorum: number
   readonly rules: readonly CompiledRule[]
   readonly reads: Reads
@@ -50,9 +50,9 @@ export interface CompiledRule {
   readonly id: string
   readonly outcome: 'approve' | 'reject'
   readonly reason: string
-  /** Signals that it reads. */
+  /** Signals that the condition reads. */
   readonly signals: ReadonlySet<string>
-  /** @throws EvaluationError; Error for what the language's implementation did not foresee */
+  /** @throws EvaluationError; Error for failures that the language's implementation did not foresee */
   readonly matches: (facts: Facts) => boolean
 }
 
@@ -70,12 +70,12 @@ export interface Compiled {
  * Checks a whole document and compiles its rules.
  *
  * @param parsed from YAML or from stored content
- * @param file named in the mistakes
- * @param options.positionOf where in the file, for the mistakes
- * @param options.isStored it was checked before it was stored: which rules can match is not searched again, which would cost every thread
- *   some 20 ms of its start
- * @returns the document; the policy; and one sentence per `warning`, to stand behind "Policy <name> <version>: ", for what is
- *   allowed but looks unintended
+ * @param file its name in the mistakes
+ * @param options.positionOf finds the place in the file, for the mistakes
+ * @param options.isStored the document was checked before it was stored: the search for rules that cannot match is skipped, as it would
+ *   cost every thread some 20 ms of its start
+ * @returns the document; the policy; and one sentence per `warning`, which follows "Policy <name> <version>: ", for content that
+ *   is allowed but looks unintended
  * @throws DocumentError with every mistake in the document
  */
 export function compilePolicy(
@@ -172,7 +172,7 @@ function signalMistakes({ signals, bindings, verify }: Declared): Found[] {
   return mistakes
 }
 
-/** A capability that the policy does not govern, a place that no request has, a brace without its other one. */
+/** Finds a capability that the policy does not govern, a place that no request has, or an unmatched brace. */
 function displayMistakes({ display = {}, capabilities, signals }: PolicyDocument): Found[] {
   const mistakes: Found[] = []
   for (const [capability, shown] of Object.entries(display)) {
@@ -307,7 +307,7 @@ function checkReach(rules: readonly ParsedRule[]): Pick<ReturnType<typeof reachO
 }
 
 /**
- * Compiles a policy that a request carries.
+ * Compiles a policy that a request contains.
  * @param name the body's member that holds the policy
  * @returns the policy, or a 400 with a line for each mistake
  */

@@ -1,6 +1,6 @@
-// Which executions a velocity limit counts together (decisions §6 `history`): of one caller, of one target or of one value of a parameter
-// (`per`), and those alone of which a condition held when they were released (`where`). An execution is put into its groups as it is
-// released, so that a limit finds what it counts by one hash, however many others there were.
+// Decides which executions a velocity limit counts together (decisions §6 `history`): those of one caller, one target or one value of a
+// parameter (`per`), and only those that met a condition at their release (`where`). An execution is put into its groups when it is
+// released, so that a limit finds its executions by one hash, however many others there were.
 import { compileExpression, type Inspection } from '../cel/expression.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { SignalVerifier } from '../../formats/schemas/policy.ts'
@@ -17,7 +17,7 @@ export function windowMs(window: string): number {
   return Number(window.slice(0, -1)) * (UNIT_MS[window.slice(-1)] ?? Number.NaN)
 }
 
-/** An execution, as limits group it. */
+/** An execution with the members that limits group by. */
 export interface Countable {
   readonly callerId: string
   /** The name of its policy. */
@@ -29,7 +29,7 @@ export interface Countable {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** An execution, as the velocity limits of its policy group it. */
+/** The members of an execution that the velocity limits of its policy group by. */
 export function countable({
   request,
   transaction: { intent, authority, metadata, policy },
@@ -43,15 +43,15 @@ export function countable({
 export interface Grouping {
   /** Limits with the same text put every execution into the same group. */
   readonly text: string
-  /** SHA-256 of the group that an execution asks about, 64 hex characters. A parameter that is missing is a value of its own. */
+  /** SHA-256 of the group that an execution asks about, 64 hex characters. A missing parameter is a value of its own. */
   readonly groupOf: (execution: Countable) => string
-  /** Whether an execution that is released at `now` is put into its group. A condition that cannot be evaluated does not keep it out. */
+  /** Whether an execution that is released at `now` is put into its group. If the condition cannot be evaluated, the execution is. */
   readonly counts: (execution: Countable, now: Date) => boolean
 }
 
 /**
  * Compiles `per` and `where` of a limit.
- * @returns no grouping for a limit on all of the caller's executions, and where there are mistakes; `inspection` is that of `where`
+ * @returns no grouping for a limit on all of the caller's executions, and when there are mistakes; `inspection` is that of `where`
  */
 export function compileGrouping({ per, where }: History): {
   readonly grouping?: Grouping
@@ -83,7 +83,7 @@ export function compileGrouping({ per, where }: History): {
   return { inspection, grouping: { text, groupOf, counts } }
 }
 
-/** The groups that an execution which is released at `now` is put into, each once. */
+/** The groups that an execution is put into at its release at `now`, each once. */
 export function groupsOf(groupings: readonly Grouping[], execution: Countable, now: Date): string[] {
   return groupings.filter(({ counts }) => counts(execution, now)).map(({ groupOf }) => groupOf(execution))
 }

@@ -1,8 +1,8 @@
-// How two versions of a policy differ, for people. Browser-safe.
+// The differences between two versions of a policy, for people. Browser-safe.
 import { diffDocuments, type Members } from '../cel/diff.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 
-/** By place, as the `diff` of a change has it: what was added, removed and changed, and whether the rules have another order. */
+/** Additions, removals and changes by place, as in the `diff` of a change, and whether the rules have another order. */
 export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members {
   return diffDocuments(placesOf(from), placesOf(to))
 }
@@ -33,7 +33,7 @@ function placesOf(document: PolicyDocument) {
   }
 }
 
-/** Reasons that name a number which the condition of their rule no longer has: whoever is refused would read the old limit. */
+/** Reasons that name a number which the condition of their rule no longer has: a refused caller would read the old limit. */
 export function outdatedReasons(from: PolicyDocument, to: PolicyDocument): string[] {
   return to.rules.flatMap(({ id, when, reason }) => {
     const before = from.rules.find((rule) => rule.id === id)
@@ -48,7 +48,7 @@ export function outdatedReasons(from: PolicyDocument, to: PolicyDocument): strin
   })
 }
 
-/** 10000.0, 10,000 and 10000 are one number. */
+/** 10000.0, 10,000 and 10000 are the same number. */
 function numbersIn(text: string): ReadonlySet<number> {
   const found = text.match(/\d+(,\d{3})*(\.\d+)?/g) ?? []
   return new Set(found.map((digits) => Number(digits.replaceAll(',', ''))))

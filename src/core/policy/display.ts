@@ -1,15 +1,15 @@
-// The sentence in which a policy says what an action does, for the humans who are asked to approve it.
+// The sentence by which a policy describes an action, for the humans who are asked to approve it.
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { memberAt } from '../../formats/json/fields.ts'
 import { cut } from '../../formats/text/text.ts'
 
-/** A piece of the sentence: the policy's own words, or what a request has at a place. */
+/** A piece of the sentence: the policy's own words, or the request's value at a place. */
 type DisplayPiece =
   | { readonly words: string }
-  /** `value` is undefined where the request has nothing there. */
+  /** `value` is undefined when the request has no value there. */
   | { readonly place: string; readonly value: unknown }
 
-/** Splits a sentence: what stands at odd indexes is a place. */
+/** Splits a sentence: the parts at odd indexes are places. */
 export const PLACE = /\{([^{}]*)\}/
 
 /** The values that the policy's words are about. */
@@ -20,12 +20,12 @@ interface Displayed {
   readonly signals: unknown
 }
 
-/** The length of a value that the requester writes into one place of the sentence: enough for a name, and no room for a second sentence. */
+/** Maximum length of a requester's value in one place of the sentence: enough for a name, too short for a second sentence. */
 const VALUE_MAX = 80
 
 /**
- * The sentence shows a value as JSON, so that a text has quotation marks around it and none of its own can end it. Else the
- * requester could go on in the policy's words. The whole value stands with the parameters.
+ * The sentence shows a value as JSON, so that quotation marks enclose a text and none of its own can end it. Otherwise the
+ * requester could continue in the policy's words. The whole value is shown with the parameters.
  */
 export function valueText(value: unknown): string {
   if (value === undefined) return '(not given)'
@@ -34,7 +34,7 @@ export function valueText(value: unknown): string {
     : cut(JSON.stringify(value), VALUE_MAX)
 }
 
-/** @returns the sentence for a request, piece by piece; undefined where the policy has none for its capability */
+/** @returns the sentence for a request, piece by piece; undefined when the policy has none for its capability */
 export function displayOf(
   policy: Pick<PolicyDocument, 'display'>,
   displayed: Displayed,
@@ -45,7 +45,7 @@ export function displayOf(
     .map((part, i) => (i % 2 === 0 ? { words: part } : { place: part, value: valueAt(part, displayed) }))
 }
 
-/** @returns the sentence as one text, for lists; a value of several words stands in quotation marks and so cannot go on in the policy's words */
+/** @returns the sentence as one text, for lists; a value of several words is quoted, so it cannot continue in the policy's words */
 export function sentenceOf(pieces: readonly DisplayPiece[]): string {
   return pieces
     .map((piece) => {
@@ -57,13 +57,13 @@ export function sentenceOf(pieces: readonly DisplayPiece[]): string {
     .join('')
 }
 
-/** A text that no second sentence fits into, so that it needs no quotation marks. */
+/** A text that is too short for a second sentence, so that it needs no quotation marks. */
 export const ONE_WORD = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N}._:@/#+-]{0,${VALUE_MAX - 1}}$`, 'u')
 
-/** Larger ones are nobody's money, and sums of them would be no numbers that JSON has. */
+/** Larger numbers are no real amounts, and their sums would exceed the numbers of JSON. */
 const AMOUNT = /^-?(0|[1-9]\d{0,14})(\.\d{1,20})?$/
 
-/** @returns the amount as a decimal number, and its currency; null where the policy names none for its capability, or the request has none there */
+/** @returns the amount as a decimal number, and its currency; null when the policy names no place for it, or the request has no value there */
 export function moneyOf(
   policy: Pick<PolicyDocument, 'display'>,
   displayed: Displayed,
@@ -73,7 +73,7 @@ export function moneyOf(
   if (!(typeof sum === 'number' || typeof sum === 'string') || !AMOUNT.test(String(sum)))
     return { amount: null, currency: null }
   const unit = currency === undefined ? undefined : valueAt(currency, displayed)
-  // As PostgreSQL writes it.
+  // In PostgreSQL's notation.
   const decimal = String(sum)
     .replace(/(\.\d*?)0+$/, '$1')
     .replace(/\.$/, '')
@@ -83,10 +83,10 @@ export function moneyOf(
   }
 }
 
-/** The forms of `display` as one. */
+/** Both forms of `display` in one. */
 interface Shown {
   readonly text: string
-  /** Places, as `currency` is. */
+  /** Places, as `currency` is too. */
   readonly amount?: string | undefined
   readonly currency?: string | undefined
 }
@@ -110,8 +110,8 @@ function valueAt(place: string, { target, parameters, signals }: Displayed): unk
 const SUMMARY_MAX = 300
 
 /**
- * An action in a row of a list: the sentence of its policy, or its action and target, and its sum of money, under the names that parameters
- * of money mostly have where the policy names no place.
+ * An action in a row of a list: the sentence of its policy, or its action and target, and its sum of money. If the policy names no place for
+ * the sum, the usual parameter names are used.
  */
 export function rowOf(
   policy: Pick<PolicyDocument, 'display'>,

@@ -1,15 +1,15 @@
-// The open requests for approval that end with a version of a policy, counted and in money: one computation, so that the page and the command
-// that signs the change say the same. Browser-safe.
+// The open requests for approval that end with a version of a policy, with their number and amounts. The page and the command that signs the
+// change use this one computation, so that both report the same. Browser-safe.
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { counted } from '../../formats/text/text.ts'
 import { amountOf, sumsOf } from './shown.ts'
 
-/** A request is open while it waits for signatures, and while it has them and is not used. */
+/** A request is open while it waits for signatures, and while it is approved and not yet used. */
 const OPEN = ['PENDING', 'APPROVED']
-/** As many as a reply may hold. */
+/** The maximum number in a reply. */
 const PAGE_SIZE = 100
-/** Ten replies for each status: a page must not load all that a busy service has. */
+/** Ten replies for each status: a page must not load all requests of a busy service. */
 const COUNTED_MAX = 1_000
 
 interface Version {
@@ -22,17 +22,17 @@ interface Reads {
   readonly page: (
     path: string,
   ) => Promise<{ readonly requests: readonly ApprovalRequest[]; readonly next: string | undefined }>
-  /** The document of the version, which says where a request has its amount; undefined: its hash is another one than the requests name. */
+  /** The document of the version, which names the place of a request's amount; undefined: its hash differs from the hash in the requests. */
   readonly document: (policy: ApprovalRequest['request']['policy']) => Promise<PolicyDocument | undefined>
 }
 
 export interface Ending {
   readonly count: number
-  /** Such as `24 open requests under version 3.0.0 end (59,125.91 EUR, 51,078.31 USD).` */
+  /** For example `24 open requests under version 3.0.0 end (59,125.91 EUR, 51,078.31 USD).` */
   readonly text: string
 }
 
-/** @throws what `reads` throws */
+/** @throws the errors of `reads` */
 export async function endingWith({ name, version }: Version, reads: Reads): Promise<Ending> {
   let isMore = false
   const open: ApprovalRequest[] = []

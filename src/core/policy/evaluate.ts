@@ -1,6 +1,6 @@
 // Decides one transaction under one compiled policy, in the order of decisions §6: capability → signals → bindings → rules.
-// Pure, and never throws: whatever goes wrong inside a rule is a rejection. Verified signals may be left out (decisions §12): a rule that reads
-// one waits for its value.
+// Pure, and never throws: any error inside a rule is a rejection. Verified signals may be left out (decisions §12): a rule that reads
+// such a signal waits for its value.
 import { EvaluationError } from '@marcbachmann/cel-js'
 import { cause } from '../cel/expression.ts'
 import type { SignalVerifier } from '../../formats/schemas/policy.ts'
@@ -32,18 +32,18 @@ export interface Mismatch {
 
 export interface Evaluation {
   /**
-   * rejected: 500 with `reason`; denied: 403 with `mismatches` (decisions §3); unfilled: no rule before one that reads a verified signal
-   * which was left out has decided.
+   * rejected: 500 with `reason`; denied: 403 with `mismatches` (decisions §3); unfilled: no rule decided before the first rule that reads a
+   * left-out verified signal.
    */
   readonly kind: 'approved' | 'rejected' | 'denied' | 'unfilled'
   readonly reason: string
   readonly matchedRuleId: string | null
-  /** In order, the one that decided last. */
+  /** In order; the last rule decided. */
   readonly evaluatedRules: readonly string[]
   readonly mismatches: readonly Mismatch[]
   /**
-   * The questions that state verifiers have yet to answer: of an approval the declared signals, which it takes on the caller's word; of what is unfilled the
-   * signals that were left out and that the next rule reads.
+   * The questions that state verifiers have yet to answer. For an approval: the declared signals, which it takes on the caller's word. For an
+   * unfilled evaluation: the left-out signals that the next rule reads.
    */
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
 }
@@ -82,19 +82,19 @@ export function evaluate(
 
 const NOTHING = {}
 
-/** A signal that the service verifies, and that the caller left to it. One that is bound to the intent is declared in any case. */
+/** A signal that the service verifies, and that the caller left out. A signal that is bound to the intent is always declared. */
 export function isLeftOut(name: string, policy: CompiledPolicy, signals: Members): boolean {
   const names = ({ signal }: { readonly signal: string }) => signal === name
   return !Object.hasOwn(signals, name) && policy.verify.some(names) && !policy.bindings.some(names)
 }
 
-/** A sentence where the policy does not govern the action; undefined where it does. */
+/** A sentence when the policy does not govern the action; otherwise undefined. */
 export function capabilityProblem(policy: CompiledPolicy, action: string): string | undefined {
   if (policy.capabilities.has(action)) return undefined
   return `Policy '${policy.name}' version '${policy.version}' does not govern action '${action}'.`
 }
 
-/** Finds the problem of a signal that the policy declares, a sentence; undefined where there is none. */
+/** The problem of a signal that the policy declares, as a sentence; undefined when there is none. */
 export function signalProblem(name: string, policy: CompiledPolicy, signals: Members): string | undefined {
   const type = policy.signals.get(name)
   if (type === undefined) return undefined
@@ -123,7 +123,7 @@ function scalar(value: unknown): Scalar {
 
 /**
  * @param given.leftOut signals that the caller left out
- * @param given.unfilled those of them that have no value yet
+ * @param given.unfilled the left-out signals that have no value yet
  */
 function applyRules(
   policy: CompiledPolicy,
@@ -167,7 +167,7 @@ function applyRules(
   }
 }
 
-/** Rejected before any rule was looked at. */
+/** Rejected before any rule was evaluated. */
 export function rejected(reason: string): Evaluation {
   return { kind: 'rejected', reason, matchedRuleId: null, evaluatedRules: [], mismatches: [], verify: [] }
 }
@@ -197,14 +197,14 @@ function short(value: Scalar): string {
 export interface TracedRule {
   readonly id: string
   readonly outcome: 'approve' | 'reject'
-  /** Null where the rule could not be evaluated. */
+  /** Null when the rule could not be evaluated. */
   readonly matched: boolean | null
   readonly error?: string
-  /** Where in the rule's `when` the error is, counted from 1. */
+  /** Column of the error in the rule's `when`, counted from 1. */
   readonly column?: number
 }
 
-/** The result of each rule alone, also of those after the deciding rule, for authors of policies (decisions §9). */
+/** The result of each rule alone, including rules after the deciding one, for authors of policies (decisions §9). */
 export function traceRules(policy: CompiledPolicy, subject: PolicySubject, now: Date): TracedRule[] {
   try {
     const facts = factsOf(subject, policy.reads, now)

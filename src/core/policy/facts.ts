@@ -1,4 +1,4 @@
-// The facts that a rule can look at: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
+// The facts that a rule can read: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
 // transaction.
 import type { Environment } from '@marcbachmann/cel-js'
 import { openEnvironment, type Vocabulary } from '../cel/expression.ts'
@@ -12,7 +12,7 @@ class Metadata extends Map<string, unknown> {}
 
 const TIMESTAMP = 'google.protobuf.Timestamp'
 
-/** Members of interface §2.1 by their CEL type; what a transaction leaves out makes the rule that reads it fail, so ask `has()`. */
+/** Members of interface §2.1 by their CEL type. A member that a transaction leaves out makes a rule that reads it fail, so ask `has()`. */
 const TYPES = {
   intent: {
     intentId: 'string',
@@ -57,7 +57,7 @@ const environment = openEnvironment()
   .registerVariable('metadata', 'Metadata')
   .registerVariable('now', TIMESTAMP)
 
-/** The environment that rules over these signals are checked in. */
+/** The environment for checking rules over these signals. */
 export function ruleEnvironment(signals: ReadonlyMap<string, 'boolean' | 'number'>): Environment {
   const fields = Object.fromEntries(
     [...signals].map(([name, type]) => [name, type === 'boolean' ? 'bool' : 'double']),
@@ -137,7 +137,7 @@ export function factsOf(
 
 function factDate(value: unknown, path: string): Date {
   const date = new Date(String(value))
-  // An Invalid Date answers false to every comparison: a rule that rejects what is too old would let it pass.
+  // An Invalid Date answers false to every comparison: a rule that rejects old times would let it pass.
   if (Number.isNaN(date.getTime())) throw new Error(`${path} is not a timestamp`)
   return date
 }

@@ -1,19 +1,19 @@
-// The approvals that a policy asks for, compared with those who can give them: what a checker should know before a quorum cannot be met.
+// Compares the approvals that a policy asks for with the people who can give them, so that a checker learns of a quorum that cannot be met.
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { counted } from '../../formats/text/text.ts'
 
-/** Everybody whose signature counts, from some time on. */
+/** All people whose signatures count, from some time on. */
 export interface Signers {
   /** The approverIds of each group in effect. */
   readonly membersOf: ReadonlyMap<string, readonly string[]>
   /** approverIds with a key in effect. */
   readonly enrolled: ReadonlySet<string>
   readonly standIns: readonly StandIn[]
-  /** ISO 8601: nothing before it is looked at. */
+  /** ISO 8601: earlier times are ignored. */
   readonly now: string
 }
 
-/** `by` counts in groups in the place of `for`. */
+/** `by` counts in groups in place of `for`. */
 interface StandIn {
   readonly for: string
   readonly by: string
@@ -23,12 +23,12 @@ interface StandIn {
 }
 
 interface Unmet {
-  /** The groups that the signal names; none: it takes every approver. */
+  /** The groups that the signal names; none: every approver counts. */
   readonly from: readonly string[]
   readonly sentence: string
 }
 
-/** @returns a row for each signal whose quorum cannot be met, or not all the time */
+/** @returns a row for each signal whose quorum cannot be met, at all or for some time */
 export function unmetQuorums({ verify = {} }: Pick<PolicyDocument, 'verify'>, signers: Signers): Unmet[] {
   return Object.entries(verify).flatMap(([signal, verifier]): Unmet[] => {
     if (verifier.by !== 'approval') return []
@@ -57,7 +57,7 @@ export function unmetQuorums({ verify = {} }: Pick<PolicyDocument, 'verify'>, si
   })
 }
 
-/** @returns a sentence for each time in which no member of the group can sign; none where it has no member at all */
+/** @returns a sentence for each period in which no member of the group can sign; none when the group has no members */
 export function withoutSigners(group: string, signers: Signers): string[] {
   if (membersIn([group], signers).length === 0) return []
   return spansOf([group], signers)
@@ -65,13 +65,13 @@ export function withoutSigners(group: string, signers: Signers): string[] {
     .map((span) => `${group} has ${lackIn(span)}`)
 }
 
-/** A time in which the same approvers can sign. */
+/** A period in which the same approvers can sign. */
 interface Span {
-  /** ISO 8601; undefined: from now on, or without an end. */
+  /** ISO 8601; undefined: from now on (`from`), or without an end (`until`). */
   readonly from: string | undefined
   readonly until: string | undefined
   readonly able: readonly string[]
-  /** Why the others cannot, each the end of a sentence. */
+  /** The reasons why the others cannot sign, each as the end of a sentence. */
   readonly unable: readonly string[]
 }
 
@@ -112,7 +112,7 @@ function spansOf(groups: readonly string[], signers: Signers): Span[] {
 
 const lackOf = ({ able, unable }: Span) => [...able, '', ...unable].join('\n')
 
-/** Completes a sentence that says what a group has. */
+/** Completes a sentence about a group: "… has nobody who can sign". */
 function lackIn({ from, until, able, unable }: Span): string {
   const whom = able.length === 0 ? 'nobody' : `only ${counted(able.length, 'approver')}`
   const begins = from === undefined ? '' : ` from ${from}`

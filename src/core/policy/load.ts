@@ -1,4 +1,4 @@
-// Reads the shipped policies, `<POLICY_DIR>/<name>/<version>/policy.yaml`, and checks every one of them (decisions §6).
+// Reads the shipped policies, `<POLICY_DIR>/<name>/<version>/policy.yaml`, and checks each of them (decisions §6).
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DocumentError, type DocumentMistake, type PositionOf } from '../cel/mistakes.ts'
@@ -16,11 +16,11 @@ export interface PolicySource {
   readonly document: PolicyDocument
   readonly policy: CompiledPolicy
   readonly positionOf: PositionOf
-  /** RFC 8785 text of the document: what is stored, hashed and compiled from then on. */
+  /** RFC 8785 text of the document, which is stored, hashed and compiled from then on. */
   readonly content: string
   /** SHA-256 of `content`, hex. */
   readonly contentHash: string
-  /** A warning is about something that is allowed but looks unintended, a sentence each. */
+  /** Sentences about content that is allowed but looks unintended. */
   readonly warnings: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export function readPolicies(dir: string): PolicySource[] {
   return sources
 }
 
-/** Follows links, as a mounted volume has them; `.git` and the like are not policies. */
+/** Follows links, because mounted volumes use them; `.git` and similar folders are not policies. */
 function foldersIn(dir: string): string[] {
   try {
     return readdirSync(dir)
@@ -57,8 +57,8 @@ function foldersIn(dir: string): string[] {
 }
 
 /**
- * The policy files that a path names: the file itself, a version's, those of all versions of a policy, or of a whole POLICY_DIR.
- * @throws DocumentError where there is none
+ * The policy files that a path names: a file itself, or the file or files of a version, of a policy's versions, or of a whole POLICY_DIR.
+ * @throws DocumentError when there is no such file
  */
 export function policyFilesAt(path: string): string[] {
   if (existsSync(path) && !statSync(path).isDirectory()) return [path]
@@ -79,7 +79,7 @@ function filesBelow(folder: string, levels: number): string[] {
 }
 
 /**
- * Reads and checks one file. In a folder that is named like a version, policy and version are what the folders say, as in POLICY_DIR.
+ * Reads and checks one file. In a folder that is named like a version, the folders determine policy and version, as in POLICY_DIR.
  * @throws DocumentError with every mistake
  */
 export function readPolicyFile(file: string): PolicySource {

@@ -1,15 +1,15 @@
-// What an action does and the money in it, as a person reads them: in the words of its policy where it has some, with the requester's values set
-// apart. The console and the commands share it. Browser-safe.
+// Describes an action and its amount in a person's words: in the words of its policy if it has some, with the requester's values marked.
+// The console and the commands share it. Browser-safe.
 import { lazy } from '../../formats/lazy.ts'
 import { printable } from '../../formats/text/printable.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { displayOf, moneyOf, ONE_WORD, valueText } from './display.ts'
 
-/** What an action is, asked for or done. */
+/** The content of an action, requested or done. */
 export type Action = Pick<ApprovalRequestContent, 'capability' | 'target' | 'parameters' | 'signals'>
 
-// To make one takes fifty times as long as to use it, and the first of a process a hundred times as long as that.
+// Creating a formatter takes fifty times as long as using it, and the first in a process a hundred times as long as that.
 const numbers = lazy(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 }))
 const fractions = lazy(
   () => new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 20 }),
@@ -21,7 +21,7 @@ export function shownValue(value: unknown): string {
   return typeof value === 'string' && ONE_WORD.test(value) ? value : valueText(value)
 }
 
-/** A sum of money: a fraction has two digits at least. */
+/** A sum of money; fractions have at least two digits. */
 export function shownMoney(amount: number, currency: unknown): string {
   const sum = (Number.isInteger(amount) ? numbers() : fractions()).format(amount)
   return typeof currency === 'string' ? `${sum} ${shownValue(currency)}` : sum
@@ -29,7 +29,7 @@ export function shownMoney(amount: number, currency: unknown): string {
 
 interface Piece {
   readonly text: string
-  /** The requester wrote it. */
+  /** Whether the requester wrote the text. */
   readonly said: boolean
 }
 
@@ -51,7 +51,7 @@ export function piecesOf(document: PolicyDocument | undefined, asked: Action): r
   ]
 }
 
-/** @param amount of the action, as a decimal number; null: it has none */
+/** @param amount amount of the action, as a decimal number; null: it has none */
 function shownPlace(value: unknown, amount: string | null): string {
   const isAmount = typeof value === 'number' && amount !== null && value === Number(amount)
   return isAmount ? shownMoney(value, undefined) : shownValue(value)
@@ -66,19 +66,19 @@ export function lineOf(document: PolicyDocument | undefined, asked: Action): str
   )
 }
 
-/** A sum of money; null: its currency is not known. */
+/** A sum of money. A null currency is unknown. */
 export interface Money {
   readonly amount: number
   readonly currency: string | null
 }
 
-/** The amount of an action where its policy says so in its `display`: the catalogue has these, and no others. */
+/** The amount of an action, if its policy names it in its `display`: the catalogue has only these amounts. */
 export function namedAmountOf(document: PolicyDocument | undefined, asked: Action): Money | undefined {
   const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
   return amount === null ? undefined : { amount: Number(amount), currency }
 }
 
-/** The amount of an action: where its policy says, else under the names that parameters of money mostly have; undefined: it has none. */
+/** The amount of an action: from the place that its policy names, else from the usual parameter names; undefined: it has none. */
 export function amountOf(document: PolicyDocument | undefined, asked: Action): Money | undefined {
   const named = namedAmountOf(document, asked)
   if (named !== undefined) return named
@@ -90,7 +90,7 @@ export function amountOf(document: PolicyDocument | undefined, asked: Action): M
   }
 }
 
-/** Sums by currency, such as `1,410 EUR, 20.50 USD`; '' where there is nothing to sum. */
+/** Sums by currency, such as `1,410 EUR, 20.50 USD`; '' when there is nothing to sum. */
 export function sumsOf(all: readonly (Money | undefined)[]): string {
   const sums = new Map<string | null, number>()
   for (const one of all)
@@ -103,9 +103,9 @@ export function sumsOf(all: readonly (Money | undefined)[]): string {
 }
 
 /**
- * Sums by currency behind what they are of, such as ` (1,410 EUR)`.
- * @param sums '' is the currency that is not known; undefined: none were made
- * @returns '' where there is nothing to sum
+ * Sums by currency, to stand behind their subject, such as ` (1,410 EUR)`.
+ * @param sums '' is an unknown currency; undefined: there are no sums
+ * @returns '' when there is nothing to sum
  */
 export function inMoney(sums: Readonly<Record<string, number>> | undefined): string {
   const text = sumsOf(
@@ -114,5 +114,5 @@ export function inMoney(sums: Readonly<Record<string, number>> | undefined): str
   return text === '' ? '' : ` (${text})`
 }
 
-/** A sum of binary fractions is not exact: what is smaller than this is its error. */
+/** A sum of binary fractions is not exact: smaller fractions are rounding errors. */
 const CENTS_OF_CENTS = 10_000

@@ -6,7 +6,7 @@ const members = Object.keys(PolicyDocument.properties)
 const ruleMembers = Object.keys(PolicyDocument.properties.rules.items.properties)
 
 /**
- * Writes a document in the order in which the handbook explains its members: a stored one has them by the alphabet.
+ * Writes a document in the handbook's order of members: a stored document has them in alphabetical order.
  * @returns YAML 1.2 that reads as the same document
  */
 export function policyText(document: PolicyDocument): string {

@@ -17,9 +17,9 @@ export function standingOf({
 type Replaceable = Pick<StoredPolicyVersion, 'name' | 'version' | 'approvedByChange' | 'retiredByChange'>
 
 /**
- * The version that took the place of a retired one: the one that the same change approved.
- * @param versions of any names
- * @returns undefined where it is not retired, or was retired without a successor
+ * The version that replaced a retired version: the same change approved it.
+ * @param versions versions of any policies
+ * @returns undefined when the version is not retired, or was retired without a successor
  */
 export function successorOf<V extends Replaceable>(
   { name, retiredByChange }: Replaceable,
@@ -30,9 +30,9 @@ export function successorOf<V extends Replaceable>(
 }
 
 /**
- * The versions that a version took the place of, directly or by way of another one.
- * @param versions of any names
- * @returns each once, those that it replaced itself first
+ * The versions that a version replaced, directly or through other versions.
+ * @param versions versions of any policies
+ * @returns each once, directly replaced versions first
  */
 export function replacedBy<V extends Replaceable>(row: V, versions: readonly V[]): readonly V[] {
   const reached = new Set([row])
@@ -51,7 +51,7 @@ export function byNameAndVersion(a: Version, b: Version): number {
   return compareVersions(b.version, a.version)
 }
 
-/** The newest approval first; what was approved in one go as above. */
+/** The newest approval first; versions with the same approval time as in `byNameAndVersion`. */
 export function byApproval(a: StoredPolicyVersion, b: StoredPolicyVersion): number {
   const before = a.approvedAt ?? ''
   const after = b.approvedAt ?? ''
@@ -64,12 +64,12 @@ function compareVersions(a: string, b: string): number {
   return at === -1 ? 0 : (left?.[at] ?? 0) - (right?.[at] ?? 0)
 }
 
-/** A stored version was compiled before. */
+/** No check is needed: a stored version was compiled before. */
 export function documentOf({ content }: Pick<PolicyVersionRow, 'content'>): PolicyDocument {
   return JSON.parse(content) as PolicyDocument
 }
 
-/** Undefined: written by another release, in words that this one does not know. Nothing is executed under it here. */
+/** Undefined: another release wrote it with terms that this release does not know. Nothing is executed under it here. */
 export function compileStored({
   name,
   version,

@@ -1,4 +1,4 @@
-// The keys of approvers as they are published and verified with: named `{approverId}:{keyId}`, which no key of the service is.
+// The keys of approvers for publication and verification: named `{approverId}:{keyId}`, which is no name of a key of the service.
 import type { ApproverRow } from '../../store/tables/approvers.ts'
 import { humanKeyJson, readHumanKey, type HumanKey } from './human-key.ts'
 
@@ -12,7 +12,7 @@ export function approverKeyId({ approverId, keyId }: { approverId: string; keyId
   return `${approverId}:${keyId}`
 }
 
-/** As GET /keys/{approverId}:{keyId} answers it. */
+/** The key as GET /keys/{approverId}:{keyId} returns it. */
 export function approverKeyJson(row: ApproverRow): ReturnType<typeof humanKeyJson> {
   const published = humanKeyJson(readHumanKey(approverKeyId(row), row.publicKeyPem, row.passkey))
   return row.revokedAt === null ? published : { ...published, revokedAt: row.revokedAt }

@@ -1,4 +1,4 @@
-// Texts that are signed together: the Merkle tree over them, and what it says of the position of each (docs/design-notes.md "Batch signatures").
+// Signs texts together: the Merkle tree over them and the position of each text (docs/design-notes.md "Batch signatures").
 import { headText, type BatchPosition } from '../../formats/merkle/batch-head.ts'
 import { leafHasher, levelsOf, pathIn } from '../../formats/merkle/tree.ts'
 import { sha256 } from '../../store/sha256.ts'
@@ -13,12 +13,12 @@ interface Batch {
 
 /**
  * @param canonicalTexts at least one
- * @param origin names the batch
+ * @param origin name of the batch
  */
 export function batchOf(artifact: SignedKind, canonicalTexts: readonly string[], origin: string): Batch {
   const hashOf = leafHasher(sha256)
   const leaves = canonicalTexts.map((text) => hashOf(preAuthEncoding(artifact, text)))
-  // A node is written once: it stands in the paths of all leaves that are not below it.
+  // Encodes each node once: it stands in the paths of all leaves that are not below it.
   const levels = levelsOf(leaves, sha256).map((level) => level.map(toBase64))
   const [root] = levels.at(-1) ?? []
   if (root === undefined) throw new Error('a batch needs at least one text')

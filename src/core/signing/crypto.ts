@@ -1,4 +1,4 @@
-// The cryptography of the checks (src/formats/verifier) as the service has it: libsodium and OpenSSL, with every key that it published.
+// The cryptography of the checks (src/formats/verifier) in the service: libsodium and OpenSSL, with every published key.
 import type { CheckCrypto, SignedArtifact } from '../../formats/artifacts/evidence.ts'
 import type { ApproverKey } from './approver-keys.ts'
 import type { PublicKey } from './keys.ts'
@@ -14,7 +14,7 @@ interface KnownKeys {
   readonly findApproverKey: (keyId: string) => ApproverKey | undefined
 }
 
-/** @param verifiedOf what is known of signatures already, for each kind of artifact; by default nothing */
+/** @param verifiedOf known results of signature checks, for each kind of artifact; by default none */
 export function openCrypto(
   { findKey, findApproverKey }: KnownKeys,
   verifiedOf: (artifact: SignedArtifact) => SignatureMemo | undefined = () => undefined,
@@ -32,7 +32,7 @@ export function openCrypto(
       }
       const key = findKey(keyId)
       if (key === undefined) return false
-      // `verifySignature` refuses it too; here the report gets the reason.
+      // `verifySignature` refuses it too; this check puts the reason into the report.
       const revoked = revocationProblem(artifact, canonicalText, key)
       if (revoked !== undefined) throw new Error(revoked)
       return verifySignature(artifact, canonicalText, signature as Signature, key, verifiedOf(artifact))

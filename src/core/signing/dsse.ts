@@ -1,7 +1,7 @@
-// DSSE pre-authentication encoding: what is signed names its artifact, so no signature passes for another (decisions §4 "Signature").
+// DSSE pre-authentication encoding: signed bytes name their artifact, so no signature passes for another (decisions §4 "Signature").
 import type { SignedArtifact } from '../../formats/artifacts/evidence.ts'
 
-/** The artifacts that evidence has, and what is signed for other readers: connectors, key registers, the console. */
+/** The artifacts of evidence, and signed texts for other readers: connectors, key registers, the console. */
 export type SignedKind =
   | SignedArtifact
   | 'connector-release'
@@ -19,7 +19,7 @@ export function preAuthEncoding(artifact: SignedKind, canonicalText: string): Bu
 export function encode(payloadType: string, body: string): Buffer {
   const bytes = Buffer.byteLength(body)
   const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${bytes} `
-  // Not from one string: joining it would copy the body once more, five times in each execution.
+  // Not built from one string: joining it would copy the body once more, five times in each execution.
   const headBytes = Buffer.byteLength(head)
   const encoded = Buffer.allocUnsafe(headBytes + bytes)
   encoded.write(head)

@@ -1,4 +1,4 @@
-// Ed25519 (RFC 8032) by libsodium: half the time of node:crypto, and small-order keys are refused.
+// Ed25519 (RFC 8032) by libsodium: it takes half the time of node:crypto, and refuses small-order keys.
 import type { KeyObject } from 'node:crypto'
 import sodium from 'sodium-native'
 
@@ -21,7 +21,7 @@ export function verifier({ bytes }: { bytes: Buffer }) {
   return (message: Buffer, signature: Buffer) => verify({ message, signature, publicKey: bytes })
 }
 
-/** False for points of small order, in another notation or off the subgroup: no private key has them, and some verify anything. */
+/** False for points of small order, in another notation or off the subgroup: no private key has them, and some verify any signature. */
 export function isValidPublicKey(bytes: Buffer): boolean {
   return sodium.crypto_core_ed25519_is_valid_point(bytes)
 }
@@ -42,7 +42,7 @@ export function sign({ message, secretKey }: { message: Buffer; secretKey: Buffe
   return signature
 }
 
-/** False for a signature of another length too, on which libsodium's binding would throw. */
+/** False also for a signature of another length, on which libsodium's binding would throw. */
 export function verify(signed: { message: Buffer; signature: Buffer; publicKey: Buffer }): boolean {
   if (signed.signature.length !== sodium.crypto_sign_BYTES) return false
   return sodium.crypto_sign_verify_detached(signed.signature, signed.message, signed.publicKey)

@@ -14,18 +14,18 @@ import { publicKeyJson, type PublicKeyJson } from './published.ts'
 import { sha256 } from '../../store/sha256.ts'
 import { fromBase64, verifySignature, type SignatureMemo } from './signature.ts'
 
-/** A raw key, or a passkey; never both: no signature of one reading passes in the other. */
+/** A raw key or a passkey, never both: no signature of one kind passes for the other. */
 export type HumanKey =
   | { readonly raw: PublicKey }
   | { readonly passkey: Passkey; readonly published: PasskeyJson; readonly verifies: PublicKey['verifies'] }
 
-/** As GET /keys/{approverId}:{keyId} answers one. */
+/** A passkey as GET /keys/{approverId}:{keyId} returns it. */
 type PasskeyJson = Omit<PublicKeyJson, 'algorithm'> & {
   readonly algorithm: 'es256' | 'ed25519'
   readonly passkey: Passkey
 }
 
-/** The members of a human's signature, beside its payload. */
+/** The members of a human's signature except its payload. */
 interface HumanSignature {
   readonly algorithm: string
   /** Base64. */
@@ -34,8 +34,8 @@ interface HumanSignature {
 }
 
 /**
- * @param passkey its members; undefined: the key is a raw one
- * @throws Error for a PEM that is no such public key, and for a passkey that lacks a member
+ * @param passkey members of the passkey; undefined: the key is a raw key
+ * @throws Error for a PEM that is not such a public key, and for a passkey that lacks a member
  */
 export function readHumanKey(keyId: string, pem: string, passkey: Json | undefined): HumanKey {
   if (passkey === undefined) return { raw: ed25519PublicKey(keyId, pem) }
@@ -82,8 +82,8 @@ export function humanKeyJson(key: HumanKey): PublicKeyJson | PasskeyJson {
 }
 
 /**
- * Why it is no signature of this text as this artifact by this key; undefined: it is one. Never throws, whatever was posted.
- * @param verified of the batch that the text belongs to: what it knows of raw keys is not verified again
+ * The reason why this is no signature of this text as this artifact by this key; undefined: it is valid. Never throws.
+ * @param verified memo of the batch that the text belongs to: raw keys' signatures in it are not verified again
  */
 export function humanSignatureProblem(
   artifact: SignedKind,

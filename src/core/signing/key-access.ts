@@ -1,4 +1,4 @@
-// The modes of the files of a folder of private keys say who may write and read them. Links are followed: mounted secrets are links.
+// Checks by file modes who may write and read a folder of private keys. Links are followed, because mounted secrets are links.
 import { statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { ifThere } from '../files/read-if-there.ts'
@@ -12,17 +12,17 @@ const OTHERS_READ = 0o004
 /** In a folder with this bit only the owner of a file can replace it. */
 const STICKY = 0o1000
 
-/** Sentences, each with the command that mends it. */
+/** Sentences, each with the command that corrects the mode. */
 export interface KeyAccess {
-  /** A key that others can replace, or whose revocation they can take back: what it signs proves nothing. */
+  /** Keys that others can replace, or whose revocation they can undo: signatures of such a key prove nothing. */
   readonly writable: readonly string[]
-  /** The modes that are only to be warned of: mounted secrets often have them, and cannot have others. */
+  /** Modes that only cause a warning: mounted secrets often have them, and cannot have others. */
   readonly warnings: readonly string[]
 }
 
 /**
- * @param names of the private keys' files, and of those that say which keys are revoked
- * @param shown what the sentences call the folder, as a shell reads it: its path, or a variable for those who must not learn it
+ * @param names names of the files of private keys and of revocations
+ * @param shown name of the folder in the sentences, as a shell reads it: its path, or a variable for readers who must not learn the path
  */
 export function keyAccess(dir: string, names: readonly string[], shown = shellWord(dir)): KeyAccess {
   const folder = ifThere(() => statSync(dir))
@@ -56,7 +56,7 @@ function cannotStay(path: string, stats: Stats): string {
   )
 }
 
-/** Everybody may read it: it is published. */
+/** Everybody may read a revocation, because it is published. */
 function isRevocation(path: string): boolean {
   return path.endsWith(REVOCATION_SUFFIX)
 }
@@ -65,7 +65,7 @@ function isWritable({ mode }: Stats): boolean {
   return (mode & (GROUP_WRITES | OTHERS_WRITE)) !== 0
 }
 
-/** A service that does not own the file may read it by its group: that is then what the group is for. */
+/** A service that does not own the file may read it through its group: granting this is the group's purpose. */
 function isReadable({ mode, uid }: Stats): boolean {
   return (mode & OTHERS_READ) !== 0 || ((mode & GROUP_READS) !== 0 && uid === process.getuid?.())
 }

@@ -10,7 +10,7 @@ import { mlDsa44, mlDsa65 } from './ml-dsa.ts'
 import { readRevocation, REVOCATION_SUFFIX, withRevocation } from './revocation.ts'
 import { writeWholeFile } from '../files/whole-file.ts'
 
-/** Every folder of keys may hold these; the log's (src/core/signing/log-keys.ts) holds others than the service's. */
+/** Algorithms of any folder of keys; the log's folder (src/core/signing/log-keys.ts) has other ones than the service's. */
 type KeyAlgorithm = Algorithm | 'ml-dsa-44'
 const implementations: Readonly<Record<KeyAlgorithm, Implementation>> = {
   ed25519,
@@ -38,30 +38,30 @@ export interface PublicKey<Known extends KeyAlgorithm = Algorithm> {
   readonly jwk: Readonly<Record<string, string>>
   /** 32 bytes (Ed25519), 1312 (ML-DSA-44) or 1952 (ML-DSA-65). */
   readonly bytes: Uint8Array
-  /** False for whatever is not this key's signature of the message, a wrong length included; never throws. */
+  /** False for anything other than this key's signature of the message, including a wrong length; never throws. */
   readonly verifies: (message: Buffer, signature: Buffer) => boolean
-  /** ISO 8601 (src/core/signing/revocation.ts). Only a signing key of the service has it. */
+  /** ISO 8601 (src/core/signing/revocation.ts). Only signing keys of the service can have it. */
   readonly revokedAt?: string | undefined
 }
 
-/** The secret stands only in the closure of `sign`: there is nothing to log, to serialise or to post to another thread. */
+/** The secret exists only in the closure of `sign`, so it cannot be logged, serialised or posted to another thread. */
 export interface SigningKey<Known extends KeyAlgorithm = Algorithm> {
   readonly public: PublicKey<Known>
-  /** Ed25519 answers at once, ML-DSA by a promise. */
+  /** Ed25519 returns the signature at once, ML-DSA a promise. */
   readonly sign: (message: Buffer) => Buffer | Promise<Buffer>
 }
 
 export interface SigningKeys {
-  /** Signs everything but records and receipts (decisions §4 "Receipt"). */
+  /** Signs everything except records and receipts (decisions §4 "Receipt"). */
   readonly ed25519: SigningKey
   /** Sign records and receipts, in the order of RECEIPT_ALGORITHMS. */
   readonly receipt: readonly SigningKey[]
 }
 
 /**
- * The keys that sign: the one with the greatest keyId of each algorithm.
+ * The keys that sign: the key with the greatest keyId of each algorithm.
  * @throws Error with the file's name when any private key cannot be read or does not belong to its public key; with the command that makes
- *   a key when an algorithm has none or its greatest one is revoked
+ *   a key when an algorithm has no key or its greatest key is revoked
  */
 export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorithm[]): SigningKeys {
   const greatest = new Map(readPrivateKeys(dir, algorithms).map((key) => [key.public.algorithm, key]))
@@ -81,7 +81,7 @@ export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorit
 }
 
 /**
- * The private keys of a folder, by keyId in ascending order: the last one of an algorithm signs.
+ * The private keys of a folder, by keyId in ascending order: the last key of an algorithm signs.
  * @param known the algorithms that a key of this folder may have
  * @throws Error with the file's name when any private key can be written by others, cannot be read or does not belong to its public key
  */
@@ -95,8 +95,8 @@ export function readPrivateKeys<Known extends KeyAlgorithm>(
 }
 
 /**
- * Finds who else may write or read the private keys of a folder, or write which keys are revoked.
- * @param shown what the sentences call the folder, where not by its path
+ * Finds whether others may write or read the private keys of a folder, or write revocations.
+ * @param shown name of the folder in the sentences, if it is not the path
  */
 export function privateKeyAccess(dir: string, shown?: string): KeyAccess {
   return keyAccess(
@@ -108,14 +108,14 @@ export function privateKeyAccess(dir: string, shown?: string): KeyAccess {
   )
 }
 
-/** Every public key of the folder, those that are revoked or no longer sign included, by keyId in ascending order. */
+/** Every public key of the folder, including revoked keys and keys that no longer sign, by keyId in ascending order. */
 export function readPublicKeys(dir: string): Map<string, PublicKey> {
   return new Map(
     keyIds(dir, 'public').map((keyId) => [keyId, withRevocation(dir, readPublicKey(dir, keyId, algorithms))]),
   )
 }
 
-/** @returns the keyIds of all public or all private key files in ascending order; none where the folder does not exist */
+/** @returns the keyIds of all public or all private key files in ascending order; none when the folder does not exist */
 export function keyIds(dir: string, half: 'public' | 'private'): string[] {
   return idsOf(dir, `.${half}.pem`)
 }
@@ -133,7 +133,7 @@ export function readPublicKey<Known extends KeyAlgorithm>(
 ): PublicKey<Known> {
   const file = join(dir, `${keyId}.public.pem`)
   const pem = readFileSync(file, 'utf8')
-  // createPublicKey would take a private key or a certificate too, and derive the public key from it.
+  // createPublicKey would also accept a private key or a certificate, and derive the public key from it.
   if (!pem.includes('-----BEGIN PUBLIC KEY-----')) throw new Error(`${file} is not a PEM public key (SPKI).`)
   const key = parse(file, () => createPublicKey(pem))
   const algorithm = algorithmOf(file, key, known)
@@ -144,12 +144,12 @@ export function readPublicKey<Known extends KeyAlgorithm>(
   return publicKeyOf(keyId, algorithm, key)
 }
 
-/** Alone: behind it another block might hold a private key, and it would be unclear which of two keys is meant. */
+/** The block must stand alone: another block after it might hold a private key, or make it unclear which key is meant. */
 export const ONE_PUBLIC_KEY = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/
 
 /**
  * Parses a human's public key, for approvals and step-ups.
- * @throws Error where `pem` is anything but one Ed25519 public key (SPKI), or no private key can belong to it
+ * @throws Error when `pem` is not exactly one Ed25519 public key (SPKI), or no private key can belong to it
  */
 export function ed25519PublicKey(keyId: string, pem: string): PublicKey {
   if (!ONE_PUBLIC_KEY.test(pem)) throw new Error('Not a PEM public key (SPKI).')
@@ -181,7 +181,7 @@ function publicKeyOf<Known extends KeyAlgorithm>(
 
 /**
  * Parses a human's private key, which signs approvals or step-ups.
- * @throws Error, which quotes nothing of the key, where `pem` is not an unencrypted Ed25519 private key (PKCS#8)
+ * @throws Error, which quotes nothing of the key, when `pem` is not an unencrypted Ed25519 private key (PKCS#8)
  */
 export function ed25519SigningKey(keyId: string, pem: string): SigningKey {
   const key = parse('The key', () => createPrivateKey(pem))
@@ -203,7 +203,7 @@ function readSigningKey<Known extends KeyAlgorithm>(
   return { public: publicKey, sign: implementations[publicKey.algorithm].signer(key) }
 }
 
-/** The parser's error is left out: nothing that has seen a private key goes into a message. */
+/** The parser's error is left out: no error of a function that has read a private key goes into a message. */
 function parse(file: string, read: () => KeyObject): KeyObject {
   try {
     return read()
@@ -224,13 +224,13 @@ function algorithmOf<Known extends KeyAlgorithm>(
 
 interface NewKeys<Known extends KeyAlgorithm> {
   readonly dir: string
-  /** The time in the keyIds; a newer key of the algorithm moves it on, so that the new key is the one that signs. */
+  /** The time in the keyIds. If a newer key of the algorithm exists, a later time is used, so that the new key signs. */
   readonly now: Date
-  /** By default those of `algorithms`. */
+  /** Default: `algorithms`. */
   readonly algorithms?: readonly Known[]
 }
 
-/** `generateKeys` for every algorithm that has no private key yet: also completes what a crash left half done. */
+/** `generateKeys` for every algorithm that has no private key yet: also completes the work of a crashed call. */
 export function generateMissingKeys<Known extends KeyAlgorithm = Algorithm>(
   request: NewKeys<Known>,
 ): PublicKey<Known>[] {
@@ -263,7 +263,7 @@ function generateKey<Known extends KeyAlgorithm>(dir: string, algorithm: Known, 
   for (let at = Math.max(now.getTime(), ...taken.map((time) => time + 1000)); ; at += 1000) {
     const keyId = keyIdOf(at, algorithm)
     const key = publicKeyOf(keyId, algorithm, publicKey)
-    // The public half first: it claims the id, and a crash before the private one leaves a key that never signed.
+    // The public half is written first: it claims the id, and after a crash before the private half the key has never signed.
     if (!writeWholeFile(join(dir, `${keyId}.public.pem`), key.pem, 0o644)) continue
     writeWholeFile(join(dir, `${keyId}.private.pem`), privatePem(der), 0o600)
     return key
@@ -280,7 +280,7 @@ function keyIdOf(timeMs: number, algorithm: KeyAlgorithm): string {
   return `${new Date(timeMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z-${algorithm}`
 }
 
-/** Milliseconds; undefined if it is not a keyId of this algorithm. */
+/** Milliseconds since 1970; undefined if it is not a keyId of this algorithm. */
 function createdAt(keyId: string, algorithm: KeyAlgorithm): number | undefined {
   const time = Date.parse(keyId.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6Z'))
   return !Number.isNaN(time) && keyIdOf(time, algorithm) === keyId ? time : undefined

@@ -1,6 +1,6 @@
-// The keys of the evidence log, in the folder `log` beside the signing keys: they sign its checkpoints, and COSE receipts of the roots of
-// these, whose signed bytes are no text. They sign nothing else, since a note's signature has no type in its signed bytes as a DSSE
-// signature has.
+// The keys of the evidence log, in the folder `log` beside the signing keys. They sign its checkpoints, and COSE receipts of the checkpoints'
+// roots, whose signed bytes are no text. They sign nothing else, because the signed bytes of a note name no type as those of a DSSE
+// signature do.
 import { createPublicKey } from 'node:crypto'
 import { join } from 'node:path'
 import { checkpointText, openCheckpoint, treeOf, type Checkpoint } from '../../formats/log/checkpoint.ts'
@@ -26,36 +26,36 @@ import {
 import { mlDsa44 } from './ml-dsa.ts'
 import { sha256, sha256Hex } from '../../store/sha256.ts'
 
-/** The algorithms that sign checkpoints: a note's types of signatures have no others. */
+/** The algorithms that sign checkpoints: the signature types of notes include no others. */
 export const noteAlgorithms = ['ed25519', 'ml-dsa-44'] as const
 type LogAlgorithm = (typeof noteAlgorithms)[number]
 export type LogPublicKey = PublicKey<LogAlgorithm>
 
 export interface LogKeys {
-  /** The two that sign, the greatest keyId of each algorithm. */
+  /** The two keys that sign: the greatest keyId of each algorithm. */
   readonly ed25519: SigningKey<LogAlgorithm>
   readonly mlDsa44: SigningKey<LogAlgorithm>
-  /** The one before of each algorithm, as long as its private key is there: for readers who saved the description before the rotation. */
+  /** The previous key of each algorithm while its private key exists: for readers who saved the log's description before the rotation. */
   readonly before: readonly SigningKey<LogAlgorithm>[]
-  /** Those that no longer sign included, by keyId in ascending order. */
+  /** All public keys, including keys that no longer sign, by keyId in ascending order. */
   readonly publicKeys: readonly LogPublicKey[]
 }
 
-/** @param dir the folder of the signing keys; so in every function here */
+/** @param dir the folder of the signing keys, as in every function here */
 export const logKeyDir = (dir: string): string => join(dir, 'log')
 
-/** As `generateMissingKeys`, of the log's keys. */
+/** `generateMissingKeys` for the log's keys. */
 export function generateMissingLogKeys({ dir, now }: { dir: string; now: Date }): LogPublicKey[] {
   return generateMissingKeys({ dir: logKeyDir(dir), now, algorithms: noteAlgorithms })
 }
 
-/** As `generateKeys`, of the log's keys. */
+/** `generateKeys` for the log's keys. */
 export function generateLogKeys({ dir, now }: { dir: string; now: Date }): LogPublicKey[] {
   return generateKeys({ dir: logKeyDir(dir), now, algorithms: noteAlgorithms })
 }
 
 /**
- * @throws Error with the file's name when a key cannot be read, and with the command that makes the keys when there are none of an algorithm
+ * @throws Error with the file's name when a key cannot be read, and with the command that makes the keys when an algorithm has none
  */
 export function readLogKeys(dir: string): LogKeys {
   const folder = logKeyDir(dir)
@@ -69,7 +69,7 @@ export function readLogKeys(dir: string): LogKeys {
 
 /**
  * The keys of a folder that sign notes.
- * @param missing what to say where there is none of an algorithm
+ * @param missing makes the message when an algorithm has no key
  * @throws Error with the file's name when a key cannot be read, or with `missing`
  */
 export function readNoteKeys(folder: string, missing: (algorithm: LogAlgorithm) => string): LogKeys {
@@ -88,7 +88,7 @@ export function readNoteKeys(folder: string, missing: (algorithm: LogAlgorithm) 
   }
 }
 
-/** The name that a service has where LOG_ORIGIN gives none. It follows from the oldest Ed25519 key of the log, so a new key does not change it. */
+/** The origin of a service without LOG_ORIGIN. It follows from the oldest Ed25519 key of the log, so a new key does not change it. */
 export function defaultLogOrigin({ publicKeys }: LogKeys): string {
   const oldest = publicKeys.find(({ algorithm }) => algorithm === 'ed25519')!
   return `countersign-${sha256Hex(oldest.bytes).slice(0, 8)}`
@@ -96,12 +96,12 @@ export function defaultLogOrigin({ publicKeys }: LogKeys): string {
 
 const SIGNATURE_TYPES = { ed25519: 'ed25519', 'ml-dsa-44': 'ml-dsa-44-cosignature' } as const
 
-/** @param origin of the log: its keys sign under this name */
+/** @param origin origin of the log: its keys sign under this name */
 export function logVerifierKey(origin: string, { algorithm, bytes }: LogPublicKey): VerifierKey {
   return verifierKey({ name: origin, type: SIGNATURE_TYPES[algorithm], publicKey: bytes }, sha256)
 }
 
-/** Every public key of a log as a C2SP vkey, those that no longer sign included. */
+/** Every public key of a log as a C2SP vkey, including keys that no longer sign. */
 export function logVkeys(origin: string, { publicKeys }: Pick<LogKeys, 'publicKeys'>): string[] {
   return publicKeys.map((key) => formatVkey(logVerifierKey(origin, key)))
 }
@@ -109,7 +109,7 @@ export function logVkeys(origin: string, { publicKeys }: Pick<LogKeys, 'publicKe
 /** The public keys of the log now, by keyId in ascending order. */
 export type PublishedLogKeys = () => readonly LogPublicKey[]
 
-/** Another instance may add a key at any time, so each read lists the folder again. A key that was read is kept: that of an id never changes. */
+/** Another instance may add a key at any time, so each call lists the folder again. Read keys are cached, because a keyId's key never changes. */
 export function publishedLogKeys(dir: string): PublishedLogKeys {
   const folder = logKeyDir(dir)
   const known = new Map<string, LogPublicKey>()
@@ -122,11 +122,11 @@ export function publishedLogKeys(dir: string): PublishedLogKeys {
 }
 
 /**
- * Signs a checkpoint: an Ed25519 line over its text, then an ML-DSA-44 line, which states the time too; then the same by the keys before.
- * @param timeSeconds since 1970; it must not go back from one checkpoint of a log to the next
+ * Signs a checkpoint: an Ed25519 line over its text, then an ML-DSA-44 line, which also states the time; then the same by the previous keys.
+ * @param timeSeconds seconds since 1970; it must not decrease from one checkpoint of a log to the next
  * @returns the signed note
- * @throws Error where the origin or size is none that can be signed, and where a signature just made does not hold: a fault of the machine
- *   must not be published
+ * @throws Error when the origin or size cannot be signed, or when a new signature does not verify: a hardware fault must not be
+ *   published
  */
 export async function signCheckpoint(
   keys: LogKeys,

@@ -3,7 +3,7 @@ import { sign as cryptoSign, verify as cryptoVerify, type KeyObject } from 'node
 import { promisify } from 'node:util'
 
 interface ParameterSet {
-  /** Its name in a JWK (RFC 9964 §3). */
+  /** The name of the parameter set in a JWK (RFC 9964 §3). */
   readonly alg: 'ML-DSA-44' | 'ML-DSA-65'
   /** Hex of the DER before the 32-byte seed (RFC 9881 §6); Node would write the expanded key after it. */
   readonly pkcs8Prefix: string
@@ -14,14 +14,14 @@ interface ParameterSet {
 
 const signOnPool = promisify<null, Buffer, KeyObject, Buffer>(cryptoSign)
 
-/** @returns a signer: as many bytes as a signature has, different each time */
+/** @returns a signer whose signature differs each time */
 const signer = (key: KeyObject) => (message: Buffer) => signOnPool(null, message, key)
 
 function mlDsa({ alg, pkcs8Prefix, publicKeyBytes, signatureBytes }: ParameterSet) {
   /** RFC 9964 §3. */
   const jwk = (publicKey: Buffer) => ({ kty: 'AKP', alg, pub: publicKey.toString('base64url') })
 
-  /** Synchronous. False for a signature of another length too. */
+  /** Synchronous. False also for a signature of another length. */
   const verify = (signed: { message: Buffer; signature: Buffer; publicKey: KeyObject }): boolean =>
     signed.signature.length === signatureBytes &&
     cryptoVerify(null, signed.message, signed.publicKey, signed.signature)

@@ -1,22 +1,22 @@
-// The keys that GET /keys/{keyId} and GET /.well-known/jwks.json answer (interface §4.1), kept in step with their folder.
+// The keys that GET /keys/{keyId} and GET /.well-known/jwks.json return (interface §4.1), kept in step with their folder.
 import { keyIds, readPublicKey, readPublicKeys, type PublicKey } from './keys.ts'
 import { algorithms } from '../../formats/schemas/signature.ts'
 import { withRevocation } from './revocation.ts'
 
-/** Interface §2.7, exactly; `revokedAt` only of a key that is revoked. */
+/** Interface §2.7, exactly; only revoked keys have `revokedAt`. */
 export type PublicKeyJson = Pick<PublicKey, 'keyId' | 'algorithm' | 'use' | 'pem' | 'jwk'> & {
   readonly revokedAt?: string
 }
 
-/** The same with the members of its `jwk` beside, so that a reader of RFC 7517 finds the key. */
+/** The same with the members of `jwk` added at the top level, so that a reader of RFC 7517 finds the key. */
 export type KeySetEntry = PublicKeyJson & Readonly<Record<string, unknown>>
 
 export interface PublishedKeys {
-  /** A keyId is only ever looked up, never made into a path. */
+  /** A keyId is only looked up, never made into a path. */
   readonly get: (keyId: string) => PublicKey | undefined
   /**
-   * The body of GET /.well-known/jwks.json: Ed25519 first, since some readers stop at a key type that they do not know; then by keyId.
-   * The same object while the keys are the same.
+   * The body of GET /.well-known/jwks.json: Ed25519 first, since some readers stop at an unknown key type; then by keyId.
+   * Returns the same object while the keys are the same.
    */
   readonly jwks: () => { readonly keys: readonly KeySetEntry[] }
 }
@@ -26,7 +26,7 @@ const RECHECK_MS = 1000
 /**
  * The public keys of a folder. Another instance may add a key (rotation), and an operator may remove or revoke one, at any time, so a read
  * lists the folder again, at most once a second.
- * @param onError called for a file that cannot be read after the start: a new key is not published, and one that was known stays as it was
+ * @param onError called for a file that cannot be read after the start: a new key is not published, and a known key stays as it was
  * @param nowMs any clock that does not go back
  * @throws at the start, as `readPublicKeys` does
  */

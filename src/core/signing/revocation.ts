@@ -1,4 +1,4 @@
-// Since when a signing key of the service is revoked: the file <keyId>.revoked beside its public half, which holds one time of RFC 3339 and
+// The revocation time of a signing key of the service: the file <keyId>.revoked beside its public half, which holds one RFC 3339 time and
 // a newline. Signatures that the key made from then on do not count (src/formats/verifier/revoked.ts).
 import { join } from 'node:path'
 import { readIfThere } from '../files/read-if-there.ts'
@@ -6,7 +6,7 @@ import { instantMs } from '../../formats/artifacts/instant.ts'
 import { judgeRevoked } from '../../formats/verifier/revoked.ts'
 import { replaceWholeFile } from '../files/whole-file.ts'
 
-/** Ends the names of these files. */
+/** The suffix of these files' names. */
 export const REVOCATION_SUFFIX = '.revoked'
 
 interface Revocable {
@@ -20,9 +20,9 @@ export function revocationFile(dir: string, keyId: string): string {
 }
 
 /**
- * Reads since when a key is revoked.
- * @returns ISO 8601 in UTC; undefined where the key is in effect
- * @throws Error with the file's name where it does not hold one time
+ * Reads the revocation time of a key.
+ * @returns ISO 8601 in UTC; undefined when the key is in effect
+ * @throws Error with the file's name when it does not hold exactly one time
  */
 export function readRevocation(dir: string, keyId: string): string | undefined {
   const file = revocationFile(dir, keyId)
@@ -36,16 +36,16 @@ export function readRevocation(dir: string, keyId: string): string | undefined {
   )
 }
 
-/** The key as the folder says now: the same object while its revocation is the same. */
+/** The key with its revocation as the folder states it now; the same object while the revocation is the same. */
 export function withRevocation<Key extends Revocable>(dir: string, key: Key): Key {
   const revokedAt = readRevocation(dir, key.keyId)
   return revokedAt === key.revokedAt ? key : { ...key, revokedAt }
 }
 
 /**
- * Finds a key that signs although it is revoked: its signatures do not count.
+ * Finds a key that signs although it is revoked, so that its signatures do not count.
  * @param findKey a published key as it is now
- * @returns a clause; undefined while all are in effect
+ * @returns a clause; undefined while all keys are in effect
  */
 export function revokedSigner(
   signers: readonly Revocable[],
@@ -58,7 +58,7 @@ export function revokedSigner(
   return undefined
 }
 
-/** Why a signature by this key does not count; undefined: its revocation does not affect it. */
+/** The reason why a signature by this key does not count; undefined: the revocation does not affect it. */
 export function revocationProblem(
   artifact: string,
   canonicalText: string,
@@ -71,10 +71,10 @@ export function revocationProblem(
 
 /**
  * Revokes a key durably.
- * @param key as `withRevocation` has it
+ * @param key as `withRevocation` returns it
  * @param at RFC 3339
- * @returns since when it is revoked
- * @throws Error with a sentence where `at` is no time or a later one than now, and where the key is revoked since an earlier time
+ * @returns the time of the revocation
+ * @throws Error with a sentence when `at` is no time or later than now, or when the key is already revoked since an earlier time
  */
 export function revokeKey(
   dir: string,

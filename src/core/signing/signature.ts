@@ -13,7 +13,7 @@ import type { Algorithm } from '../../formats/schemas/signature.ts'
 import { revocationProblem } from './revocation.ts'
 import { sha256 } from '../../store/sha256.ts'
 
-/** A type, because an interface is no JSON to the compiler. */
+/** A type, because the compiler does not accept an interface as JSON. */
 export type Signature = {
   readonly algorithm: Algorithm | `${Algorithm}-batch`
   readonly keyId: string
@@ -23,13 +23,13 @@ export type Signature = {
   readonly batch?: BatchPosition
 }
 
-/** Writes who signed, and where in its batch: the first members of every signature in canonical text. */
+/** Writes the signer, and the position in a batch: the first members of every signature in canonical text. */
 export function signerText({ algorithm, batch, keyId }: Signature): string {
   const position = batch === undefined ? '' : `"batch":${positionText(batch)},`
   return `"algorithm":"${algorithm}",${position}"keyId":${JSON.stringify(keyId)}`
 }
 
-/** Synchronous: an Ed25519 signature takes less than a turn of the event loop. `key` is an Ed25519 one. */
+/** Synchronous: an Ed25519 signature takes less than a turn of the event loop. `key` must be an Ed25519 key. */
 export function signEd25519(artifact: SignedKind, canonicalText: string, key: SigningKey): Signature {
   const bytes = key.sign(preAuthEncoding(artifact, canonicalText))
   if (bytes instanceof Promise) throw new TypeError(`${key.public.keyId} is not an Ed25519 key`)
@@ -49,18 +49,18 @@ export async function sign(
 export interface SignTogether {
   /** BATCH_SIGNATURES: false signs each text individually. */
   readonly batchSignatures: boolean
-  /** Stands before `/batch/` in the origin of a head. */
+  /** Prefix of `/batch/` in the origin of a head. */
   readonly originName: string
-  /** A UUID: it names a batch in its origin. */
+  /** A UUID that names a batch in its origin. */
   readonly newId: () => string
-  /** Knows the heads that were verified after signing, so that checks of the artifacts need not verify them again. */
+  /** Remembers the heads that were verified after signing, so that checks of the artifacts need not verify them again. */
   readonly signatureMemo: SignatureMemo
 }
 
 /**
- * Signs texts of one kind by one signature per key, over the head of the Merkle tree of all of them. A single text gets an individual signature.
+ * Signs texts of one kind with one signature per key, over the head of the Merkle tree of all texts. A single text gets an individual signature.
  * @returns for each text its signatures, in the order of `keys`
- * @throws Error where a signature that was just made does not verify, as after a fault of the processor
+ * @throws Error when a signature that was just made does not verify, as after a processor fault
  */
 export async function signTogether(
   artifact: SignedKind,
@@ -85,13 +85,13 @@ async function signHead(head: Buffer, key: SigningKey, signatureMemo: SignatureM
 }
 
 /**
- * Builds the tree of a batch again, from the bytes of its texts.
+ * Rebuilds the tree of a batch from the bytes of its texts.
  *
- * @param sample one of `items`; its text was verified with its signatures, so the head that they are of is known to be signed
- * @param sample.signatures as it carries them
- * @param textOf the text of an item that was signed
- * @param carries whether an item carries exactly these signatures, and is otherwise what its parts make
- * @returns the items that carry what the tree gives them; none where the sample does not, or was signed individually
+ * @param sample one of `items`, verified with its signatures, so that the head of these signatures is known to be signed
+ * @param sample.signatures signatures that the sample carries
+ * @param textOf the signed text of an item
+ * @param carries whether an item carries exactly these signatures, and otherwise matches its parts
+ * @returns the items that carry their positions in the tree; none when the sample does not, or was signed individually
  */
 export function carriersIn<Item extends object>(
   artifact: SignedKind,
@@ -119,10 +119,10 @@ export function carriersIn<Item extends object>(
 }
 
 /**
- * Whether a signature is this key's for this text as this artifact, individually or in its batch. Never throws, whatever was posted.
- * Strict: the algorithm and key it names must be the key's, and only one base64 text stands for its bytes,
- * so that a signature cannot be rewritten and still pass. A key that is revoked verifies what it signed before, and nothing that says no time.
- * @param signatureMemo of the batch that the text belongs to: what it knows is not verified again
+ * Whether a signature is this key's for this text as this artifact, individually or in its batch. Never throws, for any input.
+ * Strict: the signature must name this key and its algorithm, and only one base64 text stands for its bytes,
+ * so that a signature cannot be rewritten and still pass. A revoked key verifies only texts that state a time before its revocation.
+ * @param signatureMemo memo of the batch that the text belongs to: signatures in it are not verified again
  */
 export function verifySignature(
   artifact: SignedKind,
@@ -156,9 +156,9 @@ interface AskedSignature {
   readonly publicKey: PublicKey
 }
 
-/** The signatures that one batch of executions has verified: no more than it makes. */
+/** The signatures that one batch of executions has verified: no more than the batch makes. */
 export interface SignatureMemo {
-  /** Whether the signature is one of exactly these bytes by this key. Verified once for the same bytes, whoever the caller is. */
+  /** Whether the signature is this key's for exactly these bytes. The same bytes are verified once, for all callers. */
   readonly verifies: (asked: AskedSignature) => boolean
 }
 
@@ -184,7 +184,7 @@ function signatureBy({ public: { algorithm, keyId } }: SigningKey, bytes: Buffer
   return { algorithm, keyId, value: bytes.toString('base64') }
 }
 
-/** Undefined if it is not the canonical text of its bytes. */
+/** Undefined if the text is not the canonical base64 of its bytes. */
 export function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined

@@ -1,5 +1,5 @@
-// The keys of this service as a witness of other logs, in the folder `witness` beside the signing keys. They cosign checkpoints and nothing
-// else: a cosignature says that a log is consistent, and must never be read as a log's own signature.
+// The keys of this service as a witness of other logs, in the folder `witness` beside the signing keys. They only cosign checkpoints:
+// a cosignature states that a log is consistent, and must never be read as a log's own signature.
 import { join } from 'node:path'
 import { signersOf, treeOf, type Checkpoint } from '../../formats/log/checkpoint.ts'
 import {
@@ -22,16 +22,16 @@ import { sha256 } from '../../store/sha256.ts'
 /** Witnesses have keys of the same shape as the log's, and never the same keys. */
 export type WitnessKeys = LogKeys
 
-/** @param dir the folder of the signing keys; so in every function here */
+/** @param dir the folder of the signing keys, as in every function here */
 export const witnessKeyDir = (dir: string): string => join(dir, 'witness')
 
-/** As `generateMissingKeys`, of the witness's keys. */
+/** `generateMissingKeys` for the witness's keys. */
 export function generateMissingWitnessKeys({ dir, now }: { dir: string; now: Date }): LogPublicKey[] {
   return generateMissingKeys({ dir: witnessKeyDir(dir), now, algorithms: noteAlgorithms })
 }
 
 /**
- * @throws Error with the file's name when a key cannot be read, and with the command that makes the keys when there are none of an algorithm
+ * @throws Error with the file's name when a key cannot be read, and with the command that makes the keys when an algorithm has none
  */
 export function readWitnessKeys(dir: string): WitnessKeys {
   const folder = witnessKeyDir(dir)
@@ -45,23 +45,23 @@ export function readWitnessKeys(dir: string): WitnessKeys {
 
 const SIGNATURE_TYPES = { ed25519: 'ed25519-cosignature', 'ml-dsa-44': 'ml-dsa-44-cosignature' } as const
 
-/** @param name of the witness: its keys sign under it */
+/** @param name name of the witness: its keys sign under it */
 function witnessVerifierKey(name: string, { algorithm, bytes }: LogPublicKey): VerifierKey {
   return verifierKey({ name, type: SIGNATURE_TYPES[algorithm], publicKey: bytes }, sha256)
 }
 
-/** Every public key of the witness as a C2SP vkey, those that no longer sign included. */
+/** Every public key of the witness as a C2SP vkey, including keys that no longer sign. */
 export function witnessVkeys(name: string, { publicKeys }: WitnessKeys): string[] {
   return publicKeys.map((key) => formatVkey(witnessVerifierKey(name, key)))
 }
 
 /**
  * Cosigns a checkpoint.
- * @param cosigned.text of its note, extension lines included
- * @param cosigned.name of the witness
- * @param cosigned.timeSeconds since 1970
+ * @param cosigned.text text of the note, including extension lines
+ * @param cosigned.name name of the witness
+ * @param cosigned.timeSeconds seconds since 1970
  * @returns two signature lines, Ed25519 and ML-DSA-44
- * @throws Error where a signature just made does not hold: a fault of the machine must not be published
+ * @throws Error when a new signature does not verify: a hardware fault must not be published
  */
 export async function cosign(
   keys: WitnessKeys,

@@ -1,13 +1,13 @@
-// How late and how busy the event loop of a thread is, read at each scrape: of the main thread and of every worker.
+// Measures at each scrape how late and how busy the event loop of a thread is: of the main thread and of every worker.
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
-/** Milliseconds between two looks of the monitor at its own lateness. */
+/** Milliseconds between two samples of the monitor. */
 const RESOLUTION_MS = 10
 
 export interface LoopReport {
-  /** Seconds by which the loop ran late, since it was read last: half of the time, one time in a hundred, and at worst. */
+  /** Lag of the loop in seconds since the last read: median, 99th percentile and maximum. */
   readonly lagSeconds: { readonly p50: number; readonly p99: number; readonly max: number }
-  /** The part of the time, 0 to 1, in which it did not wait. */
+  /** The share of the time, 0 to 1, in which the loop did not wait. */
   readonly utilization: number
 }
 
@@ -16,7 +16,7 @@ export function watchEventLoop(): { readonly sinceLastRead: () => LoopReport } {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   let before = performance.eventLoopUtilization()
-  // Node measures from one look to the next: what is beyond the resolution is lateness.
+  // Node measures the time between two samples: the excess over the resolution is lag.
   const seconds = (ns: number) => (Number.isFinite(ns) ? Math.max(0, ns / 1e9 - RESOLUTION_MS / 1e3) : 0)
   return {
     sinceLastRead() {

@@ -1,22 +1,22 @@
-// Why an instance admits no execution although its database answers, in memory that all of its threads share: it outlives the thread that
-// found out (docs/design-notes.md "A database that refuses evidence", "What is verified when").
+// The fault because of which an instance admits no execution although its database answers, in memory that all of its threads share, so that
+// it outlives the thread that found it (docs/design-notes.md "A database that refuses evidence", "What is verified when").
 import { uuidOf } from '../../formats/bytes.ts'
 
-/** The fault as a number, 0 where there is none: a SQLSTATE read in base 36, or `NOT_VERIFIED`. Then the 16 bytes of an id. */
+/** The fault as a number, 0 for none: a SQLSTATE read in base 36, or `NOT_VERIFIED`. Then the 16 bytes of an id. */
 export type EvidenceFaultMemory = Int32Array<SharedArrayBuffer>
 
-/** `not verified` is of evidence that this instance signed, and ends with a restart; `refused` ends when the database stores evidence again. */
+/** `not verified`: evidence of this instance did not verify; only a restart ends it. `refused` ends when the database stores evidence again. */
 export type EvidenceFault =
   { readonly kind: 'refused'; readonly sqlState: string } | { readonly kind: 'not verified' }
 
 export interface EvidenceFaults {
   readonly memory: EvidenceFaultMemory
   readonly current: () => EvidenceFault | undefined
-  /** The transaction whose evidence it was found by, the last one. */
+  /** The transaction whose evidence last revealed a fault. */
   readonly businessTransactionId: () => string
-  /** Changes nothing where evidence did not verify: only a restart ends that. */
+  /** Changes nothing while evidence is `not verified`: only a restart ends that. */
   readonly raise: (fault: EvidenceFault, businessTransactionId: string) => void
-  /** The database stores evidence again. */
+  /** Called when the database stores evidence again. */
   readonly endRefused: () => void
 }
 
@@ -56,7 +56,7 @@ function faultOf(number: number): EvidenceFault | undefined {
   return { kind: 'refused', sqlState: number.toString(36).toUpperCase().padStart(5, '0') }
 }
 
-/** Calls `onChange` whenever a fault begins, becomes another one or ends (undefined), for as long as the process lives. */
+/** Calls `onChange` whenever a fault begins, changes or ends (undefined), for as long as the process lives. */
 export async function watchEvidenceFaults(
   { memory }: EvidenceFaults,
   onChange: (fault: EvidenceFault | undefined) => void,

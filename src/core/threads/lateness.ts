@@ -1,4 +1,4 @@
-// Whether the event loop of a thread keeps up: late answers are then the fault of this process, not of the database.
+// Detects whether a thread's event loop keeps up: if not, late answers are the fault of this process, not of the database.
 
 const LOOK_EVERY_MS = 100
 /** An event loop that is late by this much is overloaded. */
@@ -9,7 +9,7 @@ export interface Lateness {
   readonly wasLate: (ms: number) => boolean
 }
 
-/** Watches the thread that calls it, from then on; the timer keeps nothing running. */
+/** Watches the thread that calls it, from then on; the timer does not keep the process running. */
 export function watchLateness(): Lateness {
   let dueMs = performance.now() + LOOK_EVERY_MS
   let lateAtMs = -Infinity
@@ -24,7 +24,7 @@ export function watchLateness(): Lateness {
   return {
     wasLate(ms) {
       const nowMs = performance.now()
-      // The timer may be among what is late.
+      // The timer itself may be late.
       look(nowMs)
       return nowMs - lateAtMs <= ms
     },

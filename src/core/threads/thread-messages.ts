@@ -1,4 +1,4 @@
-// The messages between the front end and the worker threads, and how the bodies of requests are packed to cross by transfer.
+// The messages between the front end and the worker threads, and the packing of request bodies for transfer.
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../callers/authority-state.ts'
 import type { Caller } from '../../formats/people/caller.ts'
@@ -11,8 +11,8 @@ import type { LaneName, Operation } from '../operations/index.ts'
 import type { EvidenceFaultMemory } from './evidence-fault.ts'
 
 /**
- * Batches that an execution thread has in flight: one, a second where requests have waited some milliseconds, because the first may be with a
- * slow database, and a third where as many wait as it can hold, because under full load both are often there.
+ * Batches that an execution thread has in flight: one; a second when requests have waited some milliseconds, because the first may be with a
+ * slow database; and a third when a full batch waits, because under full load both are often with the database.
  */
 export const EXECUTION_BATCHES = { batchesPerThread: 2, fullBatchesPerThread: 1, formMs: 4 }
 
@@ -22,56 +22,56 @@ export interface Boot {
   readonly config: Config
   /** Connection string. */
   readonly database: string
-  /** Configured, or made by the first start; `authority` has what governance says of them, and further ones. */
+  /** Configured, or made by the first start; `authority` has governance's decisions on them, and further callers. */
   readonly callers: readonly Caller[]
   /** Undefined: LOG=off. */
   readonly evidenceLog: EvidenceLog | undefined
-  /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
+  /** A copy of the database's state. It is passed, not read: a thread that replaces another must not need a database to boot. */
   readonly authority: AuthorityState
-  /** Shared by the threads of the instance: why nothing is executed any more (src/core/threads/evidence-fault.ts). */
+  /** Shared by the threads of the instance: the fault that stops executions (src/core/threads/evidence-fault.ts). */
   readonly evidenceFaultMemory: EvidenceFaultMemory
-  /** How approvers are told of approval requests. */
+  /** The ways in which approvers are notified of approval requests. */
   readonly notificationWays: readonly NotificationWay[]
-  /** Whether metrics are served: the thread is asked how it fares, and counts outcomes. */
+  /** Whether metrics are served: then the thread reports its state, and counts outcomes. */
   readonly measured: boolean
 }
 
 /** The newest log of the database: `<name>/log/<number>`. */
 export interface EvidenceLog {
-  /** Stands before `/batch/` in the origins of batches too. */
+  /** Also the prefix of `/batch/` in the origins of batches. */
   readonly name: string
-  /** Its number, shared by the threads of the instance: the one that ticks looks at each tick, so that a reopened log needs no restart. */
+  /** Its number, shared by the threads of the instance. The thread that ticks reads it at each tick, so that a reopened log needs no restart. */
   readonly number: Int32Array<SharedArrayBuffer>
 }
 
-/** The origin that receipts promise their inclusion in. */
+/** The origin of the log in which receipts promise their inclusion. */
 export function newestOrigin({ name, number }: EvidenceLog): string {
   return `${name}/log/${Atomics.load(number, 0)}`
 }
 
 /** The message of a thread that has booted. */
 export interface ThreadReady {
-  /** Node's number of the thread, which its replies carry. */
+  /** Node's number of the thread, which its replies contain. */
   readonly threadId: number
-  /** It takes each `ToThread` there, and answers each question. */
+  /** The port on which the thread takes each `ToThread`, and answers each question. */
   readonly port: MessagePort
-  /** Its counter of executions whose evidence is not stored yet, shared with the main thread. */
+  /** The thread's counter of executions whose evidence is not stored yet, shared with the main thread. */
   readonly pendingEvidence: PendingCount
 }
 
-/** One number, shared by two threads. */
+/** One number that two threads share. */
 export type PendingCount = Int32Array<SharedArrayBuffer>
 
-/** The messages beside the work. */
+/** The messages besides tasks. */
 export type ToThread =
   | { readonly kind: 'authority'; readonly state: AuthorityState }
-  /** Which question this is: the `ThreadReport` names it. */
+  /** `asked` identifies the question: the `ThreadReport` repeats it. */
   | { readonly kind: 'report'; readonly asked: number }
 
 /** The answer of a thread to a question. */
 export interface ThreadReport {
   readonly asked: number
-  /** Its lane and its number, `execution-1`. */
+  /** The thread's lane and number, `execution-1`. */
   readonly thread: string
   readonly loop: LoopReport
   readonly pool: PoolUse
@@ -87,30 +87,30 @@ export interface PoolUse {
 /** One batch of requests for one operation: every body in one buffer that is transferred, not copied. */
 export interface Task {
   readonly operation: Operation
-  /** The `epoch` of the authority that is in effect when it is sent: the thread works by no older one. */
+  /** The `epoch` of the authority in effect when the task is sent: the thread uses no older authority. */
   readonly authorityEpoch: string
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly requests: readonly PackedRequest[]
 }
 
 interface PackedRequest {
-  /** The number of the request, by which its reply names it. */
+  /** The number of the request, which its reply repeats. */
   readonly ticket: number
   readonly callerIndex: number
   readonly token?: VerifiedToken
   readonly params?: PathParams
-  /** Where its body ends in `bodies`; it starts where the one before ends. */
+  /** End of the request's body in `bodies`; it starts at the end of the previous body. */
   readonly end: number
 }
 
 export type PathParams = Readonly<Record<string, string>>
 
-/** Finished requests, in any order; those still waiting for their connector follow in a later one. */
+/** Finished requests, in any order; requests that still wait for their connector follow in a later message. */
 export interface ThreadReplies {
-  /** As in `ThreadReady`: what a batch has deferred is lost with its thread. */
+  /** As in `ThreadReady`: requests that a batch has deferred are lost with their thread. */
   readonly threadId: number
   readonly replies: ThreadReply[]
-  /** Only executions have one. */
+  /** Only executions have a report. */
   readonly report?: BatchReport
 }
 
@@ -131,11 +131,11 @@ export const stageNames = [
 ] as const
 export type StageName = (typeof stageNames)[number]
 
-/** The stages that a batch went through, each right after the other. */
+/** The stages that a batch went through, one right after the other. */
 export interface StageTimes {
-  /** When the first one began, milliseconds since the epoch. */
+  /** Start of the first stage, milliseconds since the epoch. */
   readonly startedAt: number
-  /** How many milliseconds each took, in the order of `stageNames`; -1 for those it did not come to. Bare numbers cross cheapest. */
+  /** Milliseconds of each stage, in the order of `stageNames`; -1 for stages that were not reached. Plain numbers cost least to send. */
   readonly ms: readonly number[]
 }
 
@@ -152,12 +152,12 @@ export interface BatchReport extends StageTimes {
 }
 
 /**
- * The body is text, which is copied on its way. A buffer that is transferred belongs to the main thread's external memory, of which V8 lets some
- * megabytes pass before it collects everything: above a thousand replies a second that was every 1.4 seconds.
+ * The body is text, which is copied when it is sent. A transferred buffer counts as external memory of the main thread, of which V8 tolerates some
+ * megabytes before a full collection: above a thousand replies a second that was every 1.4 seconds.
  */
 export interface ThreadReply extends PlainAnswer {
   readonly ticket: number
-  /** Milliseconds of thread time that it took. */
+  /** Milliseconds of thread time that the request took. */
   readonly costMs: number
 }
 
@@ -166,10 +166,10 @@ export interface ThreadRequest {
   readonly operation: Operation
   /** The index of a `CallerKey`; -1 is `anonymous`. */
   readonly callerIndex: number
-  /** Set where that is BY_TOKEN. */
+  /** Set when `callerIndex` is BY_TOKEN. */
   readonly token?: VerifiedToken | undefined
   readonly body: Uint8Array
-  /** The path parameters, where the operation needs them. */
+  /** The path parameters, if the operation needs them. */
   readonly params?: PathParams | undefined
 }
 
@@ -186,7 +186,7 @@ export function packTask(
     end += body.byteLength
     const ticket = firstTicket + i
     const request = params === undefined ? { ticket, callerIndex, end } : { ticket, callerIndex, params, end }
-    // The same object for all requests of a token: a message holds an object once, however often it stands there.
+    // The same object for all requests of a token: a message holds an object once, however often it is referenced.
     return token === undefined ? request : { ...request, token }
   })
   return { operation, authorityEpoch, bodies, requests }

@@ -1,5 +1,5 @@
-// <provider>.cases.yaml beside the rules of a provider: what they are meant to make of deliveries, run by `countersign webhooks check`
-// and by the test suite for the rules that are shipped.
+// <provider>.cases.yaml beside the rules of a provider: the intended results of the rules for deliveries, run by `countersign webhooks check`
+// and, for shipped rules, by the test suite.
 //
 //   given:                        # one delivery; every case starts from it
 //     headers: {}
@@ -7,12 +7,12 @@
 //     transaction: { intent: { action: acme:pay, parameters: { amount: 1999 } } }
 //   cases:
 //     - case: A payment of another amount.
-//       payload: { amount: 5 }    # changes to the given one, member by member; null takes one away
+//       payload: { amount: 5 }    # changes to the given payload, member by member; null removes a member
 //       headers: {}               # likewise
 //       change: {}                # likewise, of the transaction
 //       rule: paid                # the rule that is taken; or else `outcome: no-match | ambiguous | rule-failed`
 //       transactionId: 7d9f…      # optional
-//       holds: [false]            # its comparisons in order: true, false, or null where it fails; left out: all true
+//       holds: [false]            # its comparisons in order: true, false, or null if it fails; left out: all true
 import { Type } from 'typebox'
 import { documentOf } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
@@ -54,8 +54,8 @@ const casesOf = documentOf(CasesFile)
  * Runs the cases of a provider's rules.
  *
  * @param file the cases
- * @returns how many there are, and a sentence for every case that did not end as expected and every rule that no case expects
- * @throws DocumentError where the file is not one of cases
+ * @returns the number of cases, and a sentence for every case with another result than expected and every rule that no case expects
+ * @throws DocumentError when the file is not a file of cases
  */
 export function runCases(
   rules: readonly WebhookRule[],

@@ -1,4 +1,4 @@
-// Reads the rule files of a folder, `<WEBHOOK_DIR>/<provider>.yaml`, and checks every one of them.
+// Reads the rule files of a folder, `<WEBHOOK_DIR>/<provider>.yaml`, and checks each of them.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
@@ -9,7 +9,7 @@ import { compileWebhookRules, type CompiledWebhookRules } from './parse.ts'
 
 const SUFFIX = '.yaml'
 
-/** Names the file that rules must be in, within `WEBHOOK_DIR`. */
+/** The name of the rule file of a provider, within `WEBHOOK_DIR`. */
 export const fileNameOf = (provider: string): string => `${provider}${SUFFIX}`
 
 export interface WebhookRulesFile extends CompiledWebhookRules {
@@ -28,7 +28,7 @@ export function readWebhookRules(file: string): CompiledWebhookRules {
 
 /**
  * Reads every file of rules, sorted by provider. Their cases, `<provider>.cases.yaml`, are not read.
- * @param options.required whether the folder must be there; where it need not, none is as good as an empty one
+ * @param options.required whether the folder must exist; if not, a missing folder counts as an empty folder
  * @throws DocumentError with all mistakes of all files
  */
 export function readWebhookRulesFolder(

@@ -1,4 +1,4 @@
-// The rules of a provider make an outcome of a delivery. Pure, and never throws: whatever goes wrong inside a rule is an outcome.
+// Determines the outcome of a delivery by the rules of a provider. Pure, and never throws: any error inside a rule is an outcome.
 import { cause } from '../cel/expression.ts'
 import { isObject } from '../../formats/json/fields.ts'
 import { MalformedJson, parseJson } from '../json/json.ts'
@@ -25,7 +25,7 @@ export interface Match {
 /** A delivery that closes nothing. */
 interface NoMatch {
   readonly outcome: 'no-match' | 'ambiguous' | 'rule-failed'
-  /** The rule that was taken, where one was. */
+  /** The rule that was taken, if there was one. */
   readonly ruleId?: string
   /** A sentence. */
   readonly detail: string
@@ -33,10 +33,10 @@ interface NoMatch {
 
 type Comparison =
   | { readonly expression: string; readonly holds: boolean }
-  /** It could not be evaluated; `why` is a clause. */
+  /** The expression could not be evaluated; `why` is a clause. */
   | { readonly expression: string; readonly holds: null; readonly why: string }
 
-/** The JSON of a delivery's body; the `MalformedJson` that says why where it has not exactly one reading. */
+/** The JSON of a delivery's body; a `MalformedJson` with the reason when the body does not have exactly one reading. */
 export function payloadOf(body: Uint8Array): unknown {
   try {
     return parseJson(body)
@@ -46,7 +46,7 @@ export function payloadOf(body: Uint8Array): unknown {
   }
 }
 
-/** Takes the first rule whose `when` is true. A rule that fails ends the search: it might have been the one. */
+/** Takes the first rule whose `when` is true. A rule that fails ends the search: it might have been the matching rule. */
 export function matchRules(rules: readonly WebhookRule[], { payload, headers }: Delivery): Match | NoMatch {
   if (payload instanceof MalformedJson)
     return {
@@ -70,7 +70,7 @@ export function matchRules(rules: readonly WebhookRule[], { payload, headers }: 
   return { outcome: 'no-match', detail: 'No rule matches.' }
 }
 
-/** Evaluates what the rule compares, in its order. */
+/** Evaluates the comparisons of the rule, in order. */
 export function compare(
   rule: WebhookRule,
   sources: Delivery & { readonly transaction: unknown },
@@ -85,10 +85,10 @@ export function compare(
   })
 }
 
-/** So many characters are shown of a text that is no id. */
+/** Maximum number of characters shown of a text that is no id. */
 const GIVEN_SHOWN = 100
 
-/** The one id among what the rule's `transaction` gives. */
+/** The only id in the result of the rule's `transaction`. */
 function named(rule: WebhookRule, given: unknown): Match | NoMatch {
   const ids = new Set((Array.isArray(given) ? given : [given]).filter(isUuid).map((id) => id.toLowerCase()))
   const [transaction] = ids

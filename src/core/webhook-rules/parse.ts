@@ -1,4 +1,4 @@
-// Compiles the rules of one provider, and refuses at load what would surprise when a delivery comes.
+// Compiles the rules of one provider, and refuses at load content that would surprise when a delivery comes.
 import {
   compileExpression,
   openEnvironment,
@@ -18,7 +18,7 @@ const rulesDocument = documentOf(WebhookRulesDocument)
 
 export type RuleSource = 'payload' | 'headers' | 'transaction'
 
-/** One expression of a rule, and what it looks at. */
+/** One expression of a rule, and the members that it reads. */
 export interface RuleExpression extends Expression {
   readonly text: string
   readonly reads: Paths<RuleSource>
@@ -34,12 +34,12 @@ export interface WebhookRule extends Pick<WebhookRulesDocument['rules'][number],
 
 export interface CompiledWebhookRules {
   readonly document: WebhookRulesDocument
-  /** RFC 8785 text of the document: what is stored and hashed. */
+  /** RFC 8785 text of the document, which is stored and hashed. */
   readonly content: string
   /** SHA-256 of `content`, hex. */
   readonly rulesHash: string
   readonly rules: readonly WebhookRule[]
-  /** A warning is about something that is allowed but looks unintended, a sentence each. */
+  /** Sentences about content that is allowed but looks unintended. */
   readonly warnings: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export interface CompiledWebhookRules {
  * Checks a whole document and compiles its rules.
  *
  * @param parsed `{provider, rules}`, from YAML, a request or stored content
- * @param file named in the mistakes
+ * @param file its name in the mistakes
  * @throws DocumentError with every mistake
  */
 export function compileWebhookRules(
@@ -105,12 +105,12 @@ export function compileWebhookRules(
   }
 }
 
-/** The capability is what binds a provider to its own connector. */
+/** The capability binds a provider to its own connector. */
 function readsCapability({ reads }: RuleExpression): boolean {
   return (reads.get('transaction') ?? []).some((path) => path.join('.') === 'intent.action')
 }
 
-/** A list of texts, in the types that a list literal or a filter has. */
+/** A list of texts: the types of a list literal or a filter. */
 const LISTS = ['list<string>', 'list<dyn>']
 
 const delivery = openEnvironment()
@@ -131,7 +131,7 @@ function vocabularyOf(sources: readonly RuleSource[]): Vocabulary<RuleSource> {
     readableInLoops: [],
     whole: ['headers'],
     keys: true,
-    // A provider's payload has whatever members it has; so has a transaction below `intent.parameters`.
+    // A provider's payload may have any members, and so may a transaction below `intent.parameters`.
     unknownMember: () => undefined,
     known: sources,
   }

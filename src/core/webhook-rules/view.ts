@@ -1,14 +1,14 @@
-// The view that expressions of rules have of a delivery and a transaction: the places that they name, and nothing else. So a payload of a
-// megabyte costs no more than what a rule reads of it.
+// The view of a delivery and a transaction for expressions of rules: only the places that they name. So a payload of a
+// megabyte costs no more than the part that a rule reads.
 import { celValue, openBudget, spend, type Budget } from '../cel/values.ts'
 import type { RuleExpression, RuleSource } from './parse.ts'
 
-/** For one source in one expression. */
+/** Limits for one source in one expression. */
 const VIEW_MAX = { values: 1000, characters: 100_000 }
 
 /**
- * For one delivery: what each expression sees times its size, because a loop evaluates its body for each value. Fifty rules of nine
- * loops each, every step of which fails, took half a second for each rule.
+ * Limit for one delivery: the values that each expression sees, times its size, because a loop evaluates its body for each value. Fifty rules
+ * of nine loops each, in which every step fails, took half a second for each rule.
  */
 const STEPS_MAX = 100_000
 const CHARACTERS_OF_A_STEP = 100
@@ -22,12 +22,12 @@ export function openMeter(): Meter {
   return { steps: STEPS_MAX }
 }
 
-/** Parsed JSON, each; a payload may be any. */
+/** Each is parsed JSON; a payload may be any JSON value. */
 type Sources = { readonly [source in RuleSource]?: unknown }
 
 /**
  * Evaluates an expression.
- * @throws Error where it fails, or looks at more than a rule may
+ * @throws Error when it fails, or reads more than a rule may
  */
 export function evaluateOver(
   { evaluate, reads, size }: RuleExpression,
@@ -51,7 +51,7 @@ function shown(value: unknown, paths: readonly (readonly string[])[], budget: Bu
   spend(budget, value)
   if (typeof value !== 'object' || value === null) return value
   const members = new Map<string, unknown>()
-  // No named member is one of a list.
+  // A list has no named members.
   if (Array.isArray(value)) return members
   for (const [member, below] of Map.groupBy(paths, ([first = '']) => first))
     if (Object.hasOwn(value, member)) {

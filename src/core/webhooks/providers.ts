@@ -1,10 +1,10 @@
-// Providers whose deliveries are taken (decisions §1, §10, §12): `<PROVIDER>_WEBHOOK_SECRET` mounts `/webhooks/<provider>`, and
-// `<PROVIDER>_WEBHOOK_SCHEME` says how the provider signs.
+// Providers whose deliveries are accepted (decisions §1, §10, §12): `<PROVIDER>_WEBHOOK_SECRET` mounts `/webhooks/<provider>`, and
+// `<PROVIDER>_WEBHOOK_SCHEME` names the provider's signature scheme.
 import { schemeNames, schemes, type Scheme, type SchemeName } from './schemes/index.ts'
 
 interface WebhookProvider {
   readonly scheme: SchemeName
-  /** Any of several is accepted, so that a rotation loses no delivery. */
+  /** Each of several secrets is accepted, so that a rotation loses no delivery. */
   readonly secrets: readonly string[]
 }
 
@@ -16,9 +16,9 @@ const SCHEME_SUFFIX = '_WEBHOOK_SCHEME'
 /** The suffixes of a provider's variables. */
 export const PROVIDER_SUFFIXES = [SECRET_SUFFIX, SCHEME_SUFFIX]
 const PROVIDER = /^[A-Z][A-Z0-9_]{0,31}$/
-/** Printable; a space at an end is one that was pasted with it. */
+/** Printable, without a space at an end, which was probably pasted by mistake. */
 const SECRET = /^(?! )[ -~]{1,512}(?<! )$/
-/** Each of them is tried on every delivery. */
+/** Each secret is tried on every delivery. */
 const SECRETS_MAX = 4
 
 /**
@@ -32,7 +32,7 @@ export function readWebhookProviders(given: Readonly<Record<string, string>>): {
   const providers: Record<string, WebhookProvider> = {}
   const problems: string[] = []
   for (const [name, value] of Object.entries(given)) {
-    // Those that begin with SERVICE_ are ours alone, and reported where all of them are.
+    // Names that begin with SERVICE_ are reserved for the service and are reported with all of them.
     if (name.startsWith('SERVICE_')) continue
     if (name.endsWith(SCHEME_SUFFIX)) problems.push(...schemeProblems(name, given))
     if (!name.endsWith(SECRET_SUFFIX)) continue
@@ -81,7 +81,7 @@ export function secretWarnings(providers: WebhookProviders): string[] {
 }
 
 /**
- * Why a delivery has no signature header of its provider's scheme, for the log.
+ * The reason why a delivery has no signature header of its provider's scheme, for the log.
  * @param has whether the delivery has a header, by its lower-case name
  */
 export function missingHeaderText(

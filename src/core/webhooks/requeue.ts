@@ -1,10 +1,10 @@
-// A delivery is processed again: a processed one gets a new job, a dead job is run again (decisions §10).
+// Processes a delivery again: a processed one gets a new job, a dead job is run again (decisions §10).
 import type { Pool } from 'pg'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 import { unprocess, type ShownDelivery } from '../../store/tables/webhook-events.ts'
 import type { WebhookJobs } from '../../store/queues/webhook-queue.ts'
 
-/** @returns false where it waits to be processed already; nothing is changed then */
+/** @returns false when the delivery already waits to be processed; then nothing is changed */
 export async function requeue(
   { pool, jobs }: { readonly pool: Pool; readonly jobs: WebhookJobs },
   { eventKey, processedAt }: Pick<ShownDelivery, 'eventKey' | 'processedAt'>,

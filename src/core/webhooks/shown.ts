@@ -1,8 +1,8 @@
-// A stored delivery as the interface shows it: `WebhookEvent` and `WebhookEventWithBody` in src/formats/schemas/webhook.ts.
+// A stored delivery as the interface returns it: `WebhookEvent` and `WebhookEventWithBody` in src/formats/schemas/webhook.ts.
 import { isUtf8 } from 'node:buffer'
 import type { ListedDelivery, ShownDelivery } from '../../store/tables/webhook-events.ts'
 
-/** @returns members of `WebhookEvent`; those that it does not have yet are left out */
+/** @returns members of `WebhookEvent`; members without a value yet are left out */
 export function shownDelivery(delivery: ListedDelivery) {
   const { eventKey, receivedAt, processedAt, outcome, ruleId, businessTransactionId, detail } = delivery
   const { provider, eventId, bodySha256, bodyBytes, reruns } = delivery
@@ -28,7 +28,7 @@ export function shownWithBody(delivery: ShownDelivery) {
   return { ...shownDelivery(delivery), headers, ...shownBody(delivery.body) }
 }
 
-/** A terminal that prints the text of a stranger must not be driven by it. */
+/** Control characters in a stranger's text must not control the terminal that prints it. */
 function shownBody(body: Buffer): { bodyEncoding: 'text' | 'base64'; body: string } {
   const text = isUtf8(body) ? body.toString() : undefined
   // oxlint-disable-next-line no-control-regex -- which it is about

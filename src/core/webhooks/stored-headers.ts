@@ -1,14 +1,14 @@
-// The headers of a delivery that are kept beside its body: rules read them, and people who look into one.
+// The headers of a delivery that are stored beside its body, for rules and for people who inspect the delivery.
 
 const BYTES_MAX = 8_192
-/** Names of headers that let a reader act as somebody else: `authorization`, `cookie`, `x-api-key`, `x-gitlab-token` and their like. */
+/** Names of headers that let a reader act as somebody else, such as `authorization`, `cookie`, `x-api-key` and `x-gitlab-token`. */
 const CREDENTIAL = /(?:^|[-_])(?:authorization|auth|cookie|token|secret|password|api[-_]?key)$/
 
 /**
- * @param lines name in lower case and value of each header, in the order they came; the values of a repeated one are joined by commas
+ * @param lines name in lower case and value of each header, in the order they came; the values of a repeated header are joined by commas
  * @param options.signatures names of headers that are left out
- * @param options.first kept before all others
- * @returns canonical JSON (RFC 8785) of an object, at most 8 KiB; headers that do not fit any more are left out whole
+ * @param options.first names of headers that are kept before all others
+ * @returns canonical JSON (RFC 8785) of an object, at most 8 KiB; headers that no longer fit are left out as a whole
  */
 export function storedHeaders(
   lines: readonly (readonly [name: string, value: string])[],

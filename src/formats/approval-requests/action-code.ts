@@ -2,7 +2,7 @@
 // Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 
-/** The content of the code: the requester knows all of it before the service has answered. */
+/** The content of the code: the requester knows all of it before the service answers. */
 interface CodedAction {
   readonly capability: string
   readonly target: string
@@ -16,18 +16,18 @@ interface CodedAction {
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * The action code of a request: the first 60 bits of SHA-256 of the canonical text of these members. Finding another action with the code of
- * a given one takes 2^60 attempts. A requester who chooses both actions finds two with one code in about 2^30, which is little: the code says that
+ * The action code of a request: the first 60 bits of SHA-256 of the canonical text of these members. Finding another action with the same code
+ * takes 2^60 attempts. A requester who chooses both actions finds two with the same code in about 2^30, which is little: the code shows that
  * two people look at the same request, and does not replace reading it.
- * @param sha256Hex of the UTF-8 bytes of a text
+ * @param sha256Hex hashes the UTF-8 bytes of a text
  * @returns three groups of four of Crockford's base32, such as `7H2K-Q4ZM-9TRW`
- * @throws NotCanonical where the parameters have no canonical form
+ * @throws NotCanonical when the parameters have no canonical form
  */
 export function actionCode(action: CodedAction, sha256Hex: (text: string) => string): string {
   return codeOfHash(sha256Hex(actionText(action)))
 }
 
-/** Writes the text that the code is the hash of; members besides those named are left out, those of `policy` too. */
+/** Writes the text whose hash is the code. All other members are left out, also those of `policy`. */
 export function actionText(action: CodedAction): string {
   const { capability, target, parameters, policy, principalId, requestedBy } = action
   return canonicalize({
@@ -42,7 +42,7 @@ export function actionText(action: CodedAction): string {
 
 const SPOKEN = /^([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})$/i
 
-/** @returns the code that a text is, as somebody types what is read out: with spaces, hyphens or neither, in any case; undefined: it is none */
+/** @returns the code in a text that somebody typed from hearing: with spaces, hyphens or neither, in any case; undefined: it is no code */
 export function actionCodeIn(text: string): string | undefined {
   const [, ...groups] = SPOKEN.exec(text.trim()) ?? []
   return groups.length === 0 ? undefined : groups.join('-').toUpperCase()

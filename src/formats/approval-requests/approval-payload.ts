@@ -1,9 +1,9 @@
-// The payload that a human signs to approve one request, on the command line as in the console. Browser-safe: hashing is an argument.
+// The payload that a human signs to approve one request, on the command line and in the console. Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import type { ApprovalRequest } from '../schemas/approval-request.ts'
 import { requestHash } from './request-hash.ts'
 
-/** The approver who signs, and the nonce and times that make each signature another one. */
+/** The approver who signs, and the nonce and times that make each signature unique. */
 interface Signing {
   readonly approverId: string
   readonly keyId: string
@@ -11,15 +11,15 @@ interface Signing {
   /** 16 to 128 printable characters. */
   readonly nonce: string
   readonly now: Date
-  /** Why the human approves; '' or left out: they do not say. */
+  /** The human's reason for the approval; '' or left out: none given. */
   readonly reason?: string
 }
 
 /**
- * The payload of a SignedApproval (decisions §7): once, for exactly this request, until it ends. It is of version 3 with a reason, else of
- * version 2, which older verifiers know too.
- * @param request as the human was shown it
- * @param sha256Hex of the UTF-8 bytes of a text
+ * The payload of a SignedApproval (decisions §7): valid once, for exactly this request, until it ends. It has version 3 with a reason, else
+ * version 2, which older verifiers also know.
+ * @param request the request that was shown to the human
+ * @param sha256Hex hashes the UTF-8 bytes of a text
  */
 export function approvalPayload(
   request: ApprovalRequest['request'],

@@ -1,4 +1,4 @@
-// An artifact says in words who asked for what, how much, who approved, what was done. The words are read from evidence of any shape.
+// Describes an artifact in words: the requester, the action, the amount, the approvers, the result. Reads evidence of any shape.
 import { cut } from '../text/text.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { itemsOf } from './evidence.ts'
@@ -14,63 +14,63 @@ export interface ActionText {
   readonly name: string
   readonly target: string
   readonly ending: Ending
-  /** ISO 8601; '' where the evidence states none. */
+  /** ISO 8601; '' when the evidence states no time. */
   readonly at: string
-  /** The parameters `amount` and `currency` of the action, where they are a number and a text. */
+  /** The parameters `amount` and `currency` of the action, if they are a number and a text. */
   readonly amount?: number
   readonly currency?: string
-  /** Its other parameters, such as `invoice INV-2026-118`; left out where there are none. */
+  /** The action's other parameters, such as `invoice INV-2026-118`; left out when there are none. */
   readonly about?: string
 }
 
-/** The statement of a provider about an execution, as a confirmation holds it. */
+/** The statement of a provider about an execution, from a confirmation. */
 export interface ProviderWord {
   readonly confirmationId: string
   readonly provider: string
   readonly says: string
   /** ISO 8601. */
   readonly at: string
-  /** Comparisons of its delivery with the transaction that do not hold. */
+  /** Comparisons of the delivery with the transaction that do not hold. */
   readonly differing: readonly string[]
 }
 
 /** A change of rules or people. */
 export interface ChangeText {
-  /** ISO 8601: of the resolution, and before it of the proposal. */
+  /** ISO 8601: time of the resolution, or of the proposal if it is not resolved. */
   readonly at: string
   readonly what: string
   readonly why: string
   readonly proposedBy: string
   readonly status: string
-  /** Who resolved it, by which key, and when the key signed. */
+  /** The human who resolved it, the key, and the time of the signature. */
   readonly resolved: string
 }
 
 export interface AccountText {
-  /** The businessTransactionId of the execution that it speaks of. */
+  /** The businessTransactionId of the execution that the artifact is about. */
   readonly execution?: string
-  /** What providers say of that execution. */
+  /** The statements of providers about that execution. */
   readonly words?: readonly ProviderWord[]
-  /** How whoever closed the execution said that it ended: EXECUTED or NOT_EXECUTED. */
+  /** How the execution ended according to the party that closed it: EXECUTED or NOT_EXECUTED. */
   readonly closedAs?: string
   readonly change?: ChangeText
-  /** Texts, by what each is about; '' for one that is not there. */
+  /** Texts by their subject; '' for a text that does not exist. */
   readonly said: Readonly<Record<string, string>>
-  /** What evidence about an action says of it. */
+  /** The description of the action, in evidence about an action. */
   readonly action?: ActionText
-  /** The humans who approved the action, each once, by the name that their key is enrolled under. */
+  /** The humans who approved the action, each once, by the name under which their key is enrolled. */
   readonly approvers?: readonly string[]
   /** Approver, key and time of signing of each approval, such as `dana with key k1 at 2026-11-02T10:00:00Z`. */
   readonly approvals?: readonly string[]
 }
 
-/** Sums of larger numbers are of no use, and are not exact. */
+/** Sums of larger numbers are useless and not exact. */
 const AMOUNT_MAX = 1e15
 
-/** A text that fits a page. */
+/** The maximum length of a text on a page. */
 export const TEXT_MAX = 200
 
-/** The action of an intent, its target and how much. */
+/** The action of an intent, with its target and parameters. */
 export function ofIntent(intent: Members) {
   return {
     'Asked for': joined(' → ', textAt(intent, 'action'), textAt(intent, 'target')),
@@ -78,7 +78,7 @@ export function ofIntent(intent: Members) {
   }
 }
 
-/** @param intent with the action, its target and parameters */
+/** @param intent intent with the action, its target and parameters */
 export function actionOf(intent: Members, { ending, at }: Pick<ActionText, 'ending' | 'at'>): ActionText {
   const parameters = membersAt(intent, 'parameters')
   const { amount, currency: _, ...others } = parameters
@@ -135,18 +135,18 @@ export function membersText(members: Members): string {
     .join(', ')
 }
 
-/** Joins the texts that are there. */
+/** Joins the texts that are not empty. */
 export function joined(separator: string, ...texts: readonly string[]): string {
   return texts.filter(Boolean).join(separator)
 }
 
-/** The object that a member is; an empty one for anything else. */
+/** The member as an object; an empty object for any other value. */
 export function membersAt(members: Members, name: string): Members {
   const value = members[name]
   return isMembers(value) ? value : {}
 }
 
-/** The text that a member is; '' for anything else. */
+/** The member as a text; '' for any other value. */
 export function textAt(members: Members, name: string): string {
   const value = members[name]
   return typeof value === 'string' ? value : ''

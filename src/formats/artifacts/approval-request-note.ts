@@ -1,4 +1,4 @@
-// The checks of a note on an approval request, by itself and as one of the notes of its request, from its text alone (decisions §7).
+// The checks of a note on an approval request, alone and as one of the notes of its request, from its text alone (decisions §7).
 import type { Json } from '../json/canonical.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { textAt } from './account-text.ts'

@@ -1,4 +1,4 @@
-// The checks of an approval request as GET /approval-requests/{id} answers it, and of how it was closed, from their text alone (decisions §7).
+// The checks of an approval request as GET /approval-requests/{id} returns it, and of its close, from their text alone (decisions §7).
 import { actionCode } from '../approval-requests/action-code.ts'
 import type { Json } from '../json/canonical.ts'
 import { canonicalText, check, members, string, type Check, type Crypto } from './evidence.ts'
@@ -20,12 +20,12 @@ import {
 } from './account-text.ts'
 
 const HASH = /^[0-9a-f]{64}$/
-/** The states that only its signed end can give a request. */
+/** The states that a request can have only by its signed close. */
 const CLOSED = ['DECLINED', 'WITHDRAWN']
 
 /**
  * Checks an approval request; never throws.
- * @param evidence `{request, requestHash, …, signature}`, with `closed` where it was declined or withdrawn and `notes` where somebody wrote on it, or
+ * @param evidence `{request, requestHash, …, signature}`, with `closed` if it was declined or withdrawn and `notes` if there are any, or
  *   any other JSON
  * @returns at least one check
  */
@@ -53,7 +53,7 @@ export function checkApprovalRequest(evidence: Json, given: Crypto): Check[] {
 }
 
 /**
- * Checks how a request was closed; never throws.
+ * Checks the close of a request; never throws.
  * @param evidence the member `closed` of a request, or any other JSON
  * @returns at least one check
  */
@@ -71,7 +71,7 @@ export function checkApprovalRequestClose(evidence: Json, given: Crypto): Check[
 
 /**
  * Whether these are the members of a request that the service makes.
- * @throws Error where one of them is missing or of another kind
+ * @throws Error when a member is missing or of another type
  */
 export function isWhole(request: Members): boolean {
   const { policy, quorum, createdAt, expiresAt, note } = request
@@ -103,7 +103,7 @@ function isClose({ closeId, requestId, requestHash, status, by, reason, closedAt
   )
 }
 
-/** A request says that it was closed where its end says so, and only there; and the end is its own. */
+/** A request has a closed state exactly if its close states it, and the close belongs to this request. */
 function isAsSigned({ request, requestHash, status, expiresAt, closed }: Members): boolean {
   const { requestId, requestedBy, createdAt, expiresAt: until } = members(request)
   if (string(expiresAt) !== until) return false
@@ -122,7 +122,7 @@ function isText(value: Json | undefined): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-/** @throws Error where a member is missing */
+/** @throws Error when a member is missing */
 function codedAction(request: Members) {
   const { name, version } = members(request['policy'])
   return {
@@ -135,11 +135,11 @@ function codedAction(request: Members) {
   }
 }
 
-/** If it is not a text, the check of its state fails. */
+/** If the status is not a text, the check of the state fails. */
 const status = (value: Json) =>
   typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
 
-/** Beside the request, as the service answers when it is asked: no signature covers it. */
+/** Members that the service adds to the request in its reply: no signature covers them. */
 const STANDING: shape.ObjectShape['known'] = {
   status,
   missing: shape.count,
@@ -175,7 +175,7 @@ const STANDING: shape.ObjectShape['known'] = {
   url: shape.text,
 }
 
-/** Notes things that a reader should know of one that passes its checks. */
+/** Notes facts that a reader should know of a request that passes its checks. */
 export function notesOnApprovalRequest(asked: Members): string[] {
   const stands = Object.keys(STANDING).filter((name) => Object.hasOwn(asked, name))
   if (stands.length === 0) return []
@@ -209,7 +209,7 @@ export const approvalRequest = {
   logged: {
     kind: 'approval-request',
     event: 'approval_request.opened',
-    // It is opened only for a policy that governs the action.
+    // A request is opened only for a policy that governs the action.
     counted: ({ requestedBy, capability, policy }) => ({
       streams: {
         caller: string(requestedBy),
@@ -240,7 +240,7 @@ export const approvalRequest = {
       remindAt: 'timestamptz?',
       escalateAt: 'timestamptz?',
       escalateTo: 'text?',
-      /** The first of both times at which nobody was told yet. */
+      /** The earlier of the two times whose notification is still due. */
       askNextAt: 'timestamptz?',
     },
     owner: { column: 'requested_by' },

@@ -1,4 +1,4 @@
-// The check of a decision's verified signals (decisions §4 "Decision", §7): what a human approved, or a system of record said,
+// The check of a decision's verified signals (decisions §4 "Decision", §7): approvals by humans, or answers of a system of record,
 // from the text of the record alone.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import {
@@ -19,23 +19,23 @@ import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 import { isAuthorizationSigned, requireHumanAlgorithm } from './signatures.ts'
 
-/** The action that an approval must be of, to count for an execution. */
+/** The action that an approval must cover to count for an execution. */
 interface ApprovedAction {
   readonly capability: string
   readonly target: string
   readonly parameters: Json
-  /** When it was decided, RFC 3339. */
+  /** Time of the decision, RFC 3339. */
   readonly evaluatedAt: string
   /** The principal whose authority is used, and the caller: neither may approve it. */
   readonly principalId: string
   readonly requestedBy: string
-  /** approverIds of the persons behind these two; none in evidence of before decisions listed them. */
+  /** approverIds of the persons behind these two; none in evidence that is older than this list. */
   readonly notCounted: readonly string[]
-  /** The hash of the request that the decision carries, which approvals of version 2 and 3 must name; undefined: it carries none. */
+  /** The hash of the request in the decision, which approvals of version 2 and 3 must name; undefined: the decision has no request. */
   readonly requestHash: string | undefined
 }
 
-/** Compares an approval with an action, signature and key apart. Returns undefined where it approves the action, else the reason. */
+/** Compares an approval with an action, except signature and key. Returns undefined when it approves the action, else the reason. */
 function approvalProblem(
   payload: Members,
   action: ApprovedAction,
@@ -61,7 +61,7 @@ function approvalProblem(
   return undefined
 }
 
-/** Whether an approval is for the execution that one request asked for, and for no other one. */
+/** Whether an approval is for the execution that one request asked for, and for no other execution. */
 function isForRequest({ version }: Members): boolean {
   return version === 2 || version === 3
 }
@@ -95,8 +95,8 @@ export function checkApprovals(record: Members, given: Crypto): Check {
 }
 
 /**
- * The check of a Refusal Record: approvals that did not suffice are in it, and each is signed, by another person than the requester.
- * The refusal already says that they do not suffice.
+ * The check of a Refusal Record: insufficient approvals are in it, and each is signed, by another person than the requester.
+ * The refusal itself states that they are insufficient.
  */
 export function checkRefusedApprovals(refusal: Members, given: Crypto): Check {
   return checkSigned('approvals', 'The approvals in the decision are not signed ones', given, (crypto) => {
@@ -121,20 +121,20 @@ interface VerifiedSignal {
   readonly record: Members
   /** Nonces of the approvals that another signal or execution of the record used up. */
   readonly used: Set<string>
-  /** By approver of the record, the signal that their approval stands for, and whether groups say who may. */
+  /** By approver of the record: the signal that their approval counts for, and whether groups restrict the approvers. */
   readonly stoodFor: Map<string, { readonly signal: string; readonly hasGroups: boolean }>
-  /** The members of groups in whose place somebody counts. */
+  /** The members of groups in whose place a stand-in counts. */
   readonly inPlaceOf: Set<string>
   readonly crypto: CheckCrypto
 }
 
-/** Throws an Error that says what does not hold. */
+/** Throws an Error that names the failed check. */
 function verifySignal(one: VerifiedSignal): void {
   const { signal, verified, decision } = one
   const { value, by } = verified
   const named = `signal ${JSON.stringify(signal)}`
   const declared = members(decision['signals'])
-  // One that was left out is decided on as it is verified (decisions §12).
+  // A left-out signal is decided with its verified value (decisions §12).
   const isDeclared = Object.hasOwn(declared, signal)
   if (isDeclared && canonicalize(declared[signal] as Json) !== canonicalize(value as Json))
     throw new Error(`${named} is verified to be another value than was declared`)
@@ -158,7 +158,7 @@ function verifySignal(one: VerifiedSignal): void {
   throw new Error(`${named} is verified by what nothing here can check`)
 }
 
-/** As many approvers as approvals: the quorum itself is in the policy. */
+/** Requires as many approvers as approvals; the quorum itself is in the policy. */
 function requireApprovals(
   approvals: readonly Members[],
   named: string,
@@ -199,7 +199,7 @@ function requireApprovals(
       throw new Error(`${whose} is by a key that was revoked`)
     if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`)
     const other = stoodFor.get(approverId)
-    // Before there were groups, two approvals by one approver could stand for two signals.
+    // Before groups existed, two approvals by one approver could count for two signals.
     if (other !== undefined && (hasGroups || other.hasGroups))
       throw new Error(`${whose} stands for signal ${JSON.stringify(other.signal)} too`)
     stoodFor.set(approverId, { signal, hasGroups })
@@ -218,7 +218,7 @@ function requireApprovals(
   if (request !== undefined) requireRequest(members(request), approvals, named, { decision, approved })
 }
 
-/** Approvals of version 2 and 3 are for the execution that this request asked for, and for no other one. */
+/** Approvals of version 2 and 3 are for the execution that this request asked for, and for no other execution. */
 function requireRequest(
   request: Members,
   approvals: readonly Members[],
@@ -246,14 +246,14 @@ function requireRequest(
     throw new Error(`${named} has fewer approvals than its request asked for`)
 }
 
-/** Throws where the approver that it names did not sign it. */
+/** Throws when the approver that it names did not sign it. */
 function requireSignature(
   { payload, algorithm, signature, webauthn }: Members,
   crypto: CheckCrypto,
 ): { approverId: string; nonce: string; revokedAt: string | null } {
   const { approverId, keyId, nonce } = members(payload)
   const approver = string(approverId)
-  // `a:b` with key `c` and `a` with key `b:c` are one name of a key, and must not be two approvers.
+  // `a:b` with key `c` and `a` with key `b:c` have the same key name, and must not be two approvers.
   if (approver === '' || approver.includes(':')) throw new Error('an approverId is not one')
   const carried = {
     algorithm: string(algorithm),
@@ -271,7 +271,7 @@ function requireSignature(
   }
 }
 
-/** A read of a system of record is released by an authorization of its own, for the same transaction. */
+/** A read of a system of record has an authorization of its own, for the same transaction. */
 function requireAuthorizedRead(named: string, { verified, record, crypto }: VerifiedSignal): void {
   const authorization = members(verified['authorization'])
   const payload = members(authorization['payload'])
@@ -285,12 +285,12 @@ function requireAuthorizedRead(named: string, { verified, record, crypto }: Veri
     throw new Error(`${named}: the authorization of the read is that of the execution`)
 }
 
-/** @throws Error where it is there and no list of names */
+/** @throws Error when it exists and is not a list of names */
 function notCountedIn(verified: Members): readonly string[] {
   return 'notCounted' in verified ? list(verified['notCounted']).map(string) : []
 }
 
-/** Whether a decision rests on approvals and does not say which approverIds the persons behind the execution have. */
+/** Whether a decision rests on approvals and does not list the approverIds of the persons behind the execution. */
 function isSilentOnPersons(decision: Json | undefined): boolean {
   const verifiedSignals = isMembers(decision) ? decision['verifiedSignals'] : undefined
   return Object.values(isMembers(verifiedSignals) ? verifiedSignals : {}).some(
@@ -298,7 +298,7 @@ function isSilentOnPersons(decision: Json | undefined): boolean {
   )
 }
 
-/** Notes things that a reader should know of approvals that pass their check. */
+/** Notes facts that a reader should know of approvals that pass their check. */
 export function notesOnApprovals(decisions: readonly (Json | undefined)[]): string[] {
   return decisions.some(isSilentOnPersons)
     ? [
@@ -307,23 +307,23 @@ export function notesOnApprovals(decisions: readonly (Json | undefined)[]): stri
     : []
 }
 
-/** The approvals that a verified signal carries. */
+/** The approvals in a verified signal. */
 export function approvalsOf(verified: Members): readonly Members[] {
   return 'approvals' in verified ? list(verified['approvals']).map(members) : []
 }
 
-/** Why an approval counts where the policy names groups: its approver is in the group as this change set it. */
+/** The reason why an approval counts when the policy names groups: its approver is in the group as this change set it. */
 export interface StatedMembership {
   readonly group: string
   readonly changeId: string
-  /** The member in whose place the approver counts, and the change that says so; undefined: they are a member. */
+  /** The member in whose place the approver counts, and the change that states it; undefined: the approver is a member. */
   readonly standIn?: { readonly for: string; readonly changeId: string }
 }
 
 /**
- * The memberships that a verified signal states, in the order of its approvals; undefined where it states none. That they hold is shown by the
- * changes, which a bundle brings.
- * @throws Error where they are not one for each approval
+ * The memberships that a verified signal states, in the order of its approvals; undefined when it states none. The changes in a bundle
+ * show whether they are true.
+ * @throws Error when there is not one membership for each approval
  */
 export function membershipsOf(verified: Members): readonly StatedMembership[] | undefined {
   if (!('groups' in verified)) return undefined

@@ -1,10 +1,10 @@
-// An audit event (decisions §9), which stands as `{event, signature}`.
+// An audit event (decisions §9), stored as `{event, signature}`.
 import { isMembers } from '../json/members.ts'
 import type { EventType } from '../schemas/event-types.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
 import { membersAt, joined, textAt } from './account-text.ts'
 
-/** The events of the feed that audit events are, by their type. */
+/** The types of audit events that are also events of the feed. */
 const FOLLOWED: { readonly [type: string]: EventType } = {
   'intent.in_doubt': 'execution.in_doubt',
   'confirmation.contradicts': 'confirmation.contradicts',

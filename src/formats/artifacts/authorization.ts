@@ -1,4 +1,4 @@
-// The execution authorization: the signed permission that releases one execution. It stands in the row of its transaction.
+// The execution authorization: the signed permission that releases one execution. It is stored in the row of its transaction.
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'
 

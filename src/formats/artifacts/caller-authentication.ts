@@ -1,4 +1,4 @@
-// The check of how a caller was authenticated, and the words for it. A caller with an API key has no such member, and no such check.
+// The check of how a caller was authenticated, and its description. A caller with an API key has no such member, and no such check.
 import type { Json } from '../json/canonical.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { isTrustDomain, namesOf } from '../people/caller-authentication.ts'
@@ -6,9 +6,9 @@ import { joined, membersAt, textAt } from './account-text.ts'
 import { check, members, string, type Check } from './evidence.ts'
 
 /**
- * Nobody can check the token from its hash; what is checked is that one issuer alone can have named this caller.
- * @param authorization of a record, of any shape
- * @returns no check where it does not say how the caller was authenticated
+ * The token cannot be checked from its hash. The check is that only one issuer can have named this caller.
+ * @param authorization authorization of a record, of any shape
+ * @returns no check when it does not state how the caller was authenticated
  */
 export function checkCallerAuthentication(authorization: Json | undefined): Check[] {
   const payload = isMembers(authorization) ? authorization['payload'] : undefined
@@ -48,7 +48,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['jwt-svid', 'JWT-SVID'],
 ])
 
-/** @param authorization of a record. @returns `access token of <issuer> for <subject>, used by <actor>`; empty where it says nothing */
+/** @param authorization authorization of a record. @returns `access token of <issuer> for <subject>, used by <actor>`; '' if not stated */
 export function authenticationText(authorization: Members): string {
   const said = membersAt(membersAt(authorization, 'payload'), 'callerAuthentication')
   const [method, issuer] = [textAt(said, 'method'), textAt(said, 'issuer')]

@@ -1,19 +1,19 @@
-// The parts of every check of evidence: its outcome, the cryptography it stands on, and the reading of members that may
+// The common parts of all checks of evidence: the outcome, the cryptography, and the reading of members that may
 // be missing or of any type (decisions §4). Browser-safe, as all of this folder: hashing and signatures are arguments.
 import { isMembers, type Members } from '../json/members.ts'
 import { canonicalize, type Json } from '../json/canonical.ts'
 
 export interface Check {
   readonly name: string
-  /** Undefined: the check passes. Otherwise a sentence: what fails, or why it cannot be checked. */
+  /** Undefined: the check passes. Otherwise a sentence: the failure, or the reason why it cannot be checked. */
   readonly problem: string | undefined
-  /** Ids of keys that are not given. Only where nothing else in the check fails: with them it may hold or fail. */
+  /** Ids of keys that are not given. Set only if nothing else in the check fails: with these keys it may pass or fail. */
   readonly missingKeys?: readonly string[]
-  /** As `missingKeys`: the origin of the log whose keys are not given. */
+  /** The origin of the log whose keys are not given; otherwise as `missingKeys`. */
   readonly missingLog?: string
-  /** As `missingKeys`: paths of members that no signature covers and this verifier does not know. */
+  /** Paths of members that no signature covers and this verifier does not know; otherwise as `missingKeys`. */
   readonly unknownMembers?: readonly string[]
-  /** Evidence that holds can have notes: what a reader should know of how. */
+  /** Notes on valid evidence: facts that a reader should know. */
   readonly notes?: readonly string[]
 }
 
@@ -24,23 +24,23 @@ export function mustHold(checks: readonly Check[]): true {
   return true
 }
 
-/** Whether it cannot be made: with more keys, or by a newer verifier, it may hold or fail. */
+/** Whether the check cannot be completed: with more keys, or by a newer verifier, it may pass or fail. */
 export function isOpen({ missingKeys, missingLog, unknownMembers }: Check): boolean {
   return [missingKeys, missingLog, unknownMembers].some((lacking) => lacking !== undefined)
 }
 
-/** One signature as the artifacts carry it. */
+/** One signature in the form in which artifacts contain it. */
 export interface CarriedSignature {
   readonly algorithm: string
   readonly keyId: string
   readonly value: string
-  /** The position in its batch that the artifact states, of any shape (src/formats/merkle/batch-head.ts). */
+  /** The artifact's position in its batch, of any shape (src/formats/merkle/batch-head.ts). */
   readonly batch?: Json | undefined
   /** The assertion that a passkey signed around the artifact, of any shape (src/formats/webauthn/assertion.ts). */
   readonly webauthn?: Json | undefined
 }
 
-/** The names that evidence is signed as: those of decisions §4's payload types. */
+/** The names under which evidence is signed: those of the payload types in decisions §4. */
 export type SignedArtifact =
   | 'trust-record'
   | 'execution-authorization'
@@ -57,32 +57,32 @@ export type SignedArtifact =
   | 'step-up'
 
 /**
- * Whether a key of this name may verify this artifact. Humans' keys are `{approverId}:{keyId}` and sign what humans say, the
- * service's have no colon and sign the rest: neither ever passes for the other (decisions §7). Every `Crypto` asks this first.
+ * Whether a key of this name may verify this artifact. Humans' keys are named `{approverId}:{keyId}` and sign humans' statements, the
+ * service's have no colon and sign the rest: neither ever passes for the other (decisions §7). Every `Crypto` calls this first.
  */
 export function mayVerify(artifact: SignedArtifact, keyId: string): boolean {
   return keyId.includes(':') === (artifact === 'approval' || artifact === 'step-up')
 }
 
-/** The cryptography that the checks stand on. Keys come from what was published, never from the evidence. */
+/** The cryptography that the checks use. Keys come from published sources, never from the evidence. */
 export interface Crypto {
   readonly sha256Hex: (text: string) => string
   /**
-   * False, or an error whose message says why, for whatever is not a signature of this text as this artifact. Undefined where the
-   * key that it names is not given: the service, which has every key that it published, says false.
+   * False, or an error with the reason, for anything other than a signature of this text as this artifact. Undefined when the
+   * named key is not given; the service, which has every published key, returns false.
    */
   readonly verifySignature: (
     artifact: SignedArtifact,
     canonicalText: string,
     signature: CarriedSignature,
   ) => boolean | undefined
-  /** A signature that holds can have a note on its key, a sentence. */
+  /** A valid signature can have a note on its key, a sentence. */
   readonly noteOn?: (artifact: SignedArtifact, canonicalText: string, keyId: string) => string | undefined
-  /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null where it is in effect. Undefined: unknown. */
+  /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null while the key is in effect. Undefined: unknown. */
   readonly humanKey: (keyId: string) => { readonly revokedAt: string | null } | undefined
 }
 
-/** The crypto within a check: a signature by a key that is not given counts as true there, and the check knows of it. */
+/** The crypto within a check: a signature by a key that is not given counts as true, and the check records the key. */
 export interface CheckCrypto extends Crypto {
   readonly verifySignature: (
     artifact: SignedArtifact,
@@ -101,8 +101,8 @@ export function check(name: string, problem: string, holds: () => boolean): Chec
 }
 
 /**
- * As `check`, of signatures. A key that is not given leaves the check open, but hides nothing: everything else in it is still
- * looked at, and whatever fails makes it fail.
+ * As `check`, for signatures. A key that is not given leaves the check open, but hides nothing: everything else in it is still
+ * checked, and any failure makes it fail.
  */
 export function checkSigned(
   name: string,
@@ -127,7 +127,7 @@ export function checkSigned(
   return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys }
 }
 
-/** Undefined for evidence that has no canonical form: no hash and no signature is of that. */
+/** Undefined for evidence without a canonical form: such evidence has no hash and no signature. */
 export function canonicalText(value: Json): string | undefined {
   try {
     return canonicalize(value)
@@ -146,7 +146,7 @@ export function list(value: Json | undefined): readonly Json[] {
   return value as readonly Json[]
 }
 
-/** The items of a list; none of anything else. */
+/** The items of a list; none for any other value. */
 export function itemsOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }

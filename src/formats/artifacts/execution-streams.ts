@@ -1,7 +1,7 @@
-// The caller and the streams of what belongs to an execution.
+// The caller and the streams of artifacts that belong to an execution.
 import type { OfExecution, Streams } from './kind.ts'
 
-/** @throws Error where the transaction cannot be read */
+/** @throws Error when the transaction cannot be read */
 export function executionStreams({
   caller,
   transaction,
@@ -13,7 +13,7 @@ export function executionStreams({
   return { caller, capability: intent.action, policy: policy.name }
 }
 
-/** As `owner` of a kind: whose execution it is. */
+/** The `owner` of a kind that belongs to the caller of its execution. */
 export const ownerOfExecution = {
   column: 'caller_id',
   of: 'business_transactions',

@@ -1,4 +1,4 @@
-// The checks of a maker/checker change (decisions §7), as it was proposed or as it was resolved, from its text alone.
+// The checks of a maker/checker change (decisions §7), as proposed or as resolved, from its text alone.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import {
   canonicalText,
@@ -18,19 +18,19 @@ import type { ArtifactKind, Streams } from './kind.ts'
 import * as shape from './known-members.ts'
 import { joined, membersAt, textAt, type ChangeText } from './account-text.ts'
 
-/** The action of the human who resolved it, by its status. */
+/** The action of the human who resolved the change, by its status. */
 const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
   ['APPROVED', 'approve'],
   ['REJECTED', 'reject'],
 ])
 
-/** Picks the members that `changeHash` covers, which a checker is shown. One that is missing is undefined, and has no hash. */
+/** Picks the members that `changeHash` covers, which a checker is shown. A missing member is undefined, and has no hash. */
 export function shownOf(change: Members) {
   const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change
   return { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
 }
 
-/** Picks the members of a change that are signed, and logged: `warnings` and `diff` are advice, computed when it was proposed. */
+/** Picks the members of a change that are signed and logged: `warnings` and `diff` are advice, computed at the proposal. */
 export function signedMembersOf(change: Members): Members {
   const { signature: _, warnings: _1, diff: _2, ...signed } = change
   return signed
@@ -65,7 +65,7 @@ export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
   ]
 }
 
-/** None for a change whose resolution says nothing of its impact. */
+/** No checks for a change whose resolution does not mention its impact. */
 function impactChecks(change: Members, { sha256Hex }: Crypto): Check[] {
   const { impactReport, stepUpAuthorization } = change
   const payload = isMembers(stepUpAuthorization) ? stepUpAuthorization['payload'] : undefined
@@ -106,7 +106,7 @@ function isSteppedUpAs(change: Members, crypto: CheckCrypto): boolean {
   return isSteppedUp({ stepUp, by, at, due: { changeId, changeHash, action } as Members }, crypto)
 }
 
-/** The id of the key by which the step-up would be checked, where no such key is given. */
+/** The id of the key that would be needed to check the step-up, if no such key is given. */
 export function missingStepUpKey(
   { stepUpAuthorization: stepUp, resolvedBy: by }: Members,
   crypto: Pick<Crypto, 'humanKey'>,
@@ -114,7 +114,7 @@ export function missingStepUpKey(
   return missingStepUpKeyOf({ stepUp, by }, crypto)
 }
 
-/** Notes things that no check fails on and a reader should know. */
+/** Notes facts that no check fails on and that a reader should know. */
 export function notesOnChange(change: Members, crypto: Crypto): readonly string[] {
   const due = missingStepUpKey(change, crypto)
   const { warnings = [] } = change
@@ -157,7 +157,7 @@ function textOf(change: Members): ChangeText {
   }
 }
 
-/** The key by which the human who resolved a change signed, and when. */
+/** The key by which the human signed who resolved a change, and the time. */
 function signedBy(change: Members): { readonly keyId?: string; readonly authorizedAt?: string } {
   const stepUp = membersAt(change, 'stepUpAuthorization')
   return {
@@ -171,7 +171,7 @@ export const governanceChange = {
   times: ['resolvedAt', 'proposedAt'],
   logged: {
     kind: 'governance-change',
-    // A policy or approver exists once a change of it was approved.
+    // A policy or approver exists only after a change of it was approved.
     counted: (change) =>
       change['status'] === 'APPROVED'
         ? { streams: streamsOf(change) }

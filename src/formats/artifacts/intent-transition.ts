@@ -1,4 +1,4 @@
-// The transition by which an execution intent ended (decisions §8), which stands as `{transition, signature}`.
+// The transition by which an execution intent ended (decisions §8), stored as `{transition, signature}`.
 import type { Json } from '../json/canonical.ts'
 import { mayFollow } from '../schemas/intent-states.ts'
 import { check, checkSigned, members, string, type Check, type Crypto } from './evidence.ts'
@@ -10,14 +10,14 @@ import { membersAt, joined, textAt } from './account-text.ts'
 function isLegal(value: Json | undefined): boolean {
   const { from, to, by, resolution, trustRecordHash, confirmationId, agreedWith } = members(value)
   if (!mayFollow(from, to) || string(by) === '') return false
-  // Only somebody outside may say what the service does not know: a human, a provider or the connector; and says which.
+  // Only a human, a provider or the connector may state an outcome that the service does not know; `by` names the party.
   const isClosed = (resolution === 'EXECUTED' || resolution === 'NOT_EXECUTED') && by !== 'service'
-  // Finalizing by hand is from a stored record, which it names; an error may have left one.
+  // Finalizing by hand names a stored record; an ERRORED intent may also have one.
   const isProven = typeof trustRecordHash === 'string' && /^[0-9a-f]{64}$/.test(trustRecordHash)
   const isConfirmed =
     confirmationId === undefined ||
     (to === 'RESOLVED' && string(by).startsWith('webhook:') && string(confirmationId) !== '')
-  // Two humans, and not the same one twice.
+  // Two different humans must agree.
   const isAgreed =
     agreedWith === undefined || (to === 'RESOLVED' && string(agreedWith) !== '' && agreedWith !== by)
   return (
@@ -28,7 +28,7 @@ function isLegal(value: Json | undefined): boolean {
   )
 }
 
-/** None where no human signed: the word of a caller's key is what the service says it heard. */
+/** No checks when no human signed: a statement made with a caller's key is only reported by the service. */
 function stepUpChecks(transition: Members, given: Crypto): Check[] {
   const { stepUpAuthorization, agreedStepUpAuthorization } = transition
   if (stepUpAuthorization === undefined && agreedStepUpAuthorization === undefined) return []
@@ -44,7 +44,7 @@ function stepUpChecks(transition: Members, given: Crypto): Check[] {
             { stepUp: stepUpAuthorization, by, at: string(at), due: { ...what, note } as Members },
             crypto,
           )) &&
-        // Whoever spoke first gave a reason of their own.
+        // The first human gave a reason of their own, so `note` is not compared.
         (agreedStepUpAuthorization === undefined ||
           (agreedWith !== undefined &&
             isSteppedUp(

@@ -17,7 +17,7 @@ import { refusalRecord } from './refusal-record.ts'
 import { webhook } from './webhook.ts'
 import { trustRecord } from './whole-record.ts'
 
-/** The kinds that the log has entries of, in the order in which artifacts of the same millisecond were made: authority before what it allowed. */
+/** The kinds with entries in the log, in the order for artifacts of the same millisecond: authority before the acts that it allowed. */
 export const loggedKinds = [
   governanceChange,
   approvalRequest,
@@ -33,7 +33,7 @@ export const loggedKinds = [
   auditEvent,
 ] as const
 
-/** The kinds that stand alone as evidence. */
+/** The kinds that can stand alone as evidence. */
 export const evidenceKinds = [
   trustRecord,
   receipt,
@@ -47,12 +47,12 @@ export const evidenceKinds = [
   approvalRequestNote,
 ] as const
 
-/** By the name that each is signed as; a bundle is not signed, and holds others. */
+/** The name under which each kind is signed; a bundle is not signed, and contains others. */
 export type EvidenceKind = (typeof evidenceKinds)[number]['name'] | 'bundle'
 
 const all: readonly ArtifactKind[] = [...loggedKinds, trustRecord]
 
-/** The signed members that say when an artifact was made, by its name. */
+/** The signed members that state the creation time of an artifact, by its name. */
 export function timesOf(artifact: string): readonly string[] {
   return all.find(({ name }) => name === artifact)?.times ?? []
 }
@@ -76,8 +76,8 @@ const events = new Map<string, EventType>(
 )
 
 /**
- * An entry that is logged after the fact (`late-…`) is no event. After a reopen it was an event already; what was done with LOG=off never is one.
- * @returns the code of the entry's event; undefined where it is none
+ * An entry that is logged after the fact (`late-…`) is no event: in a reopened log it already was one, and work done with LOG=off never is.
+ * @returns the code of the entry's event; undefined if it is no event
  */
 export function eventCodeOf({
   kind,

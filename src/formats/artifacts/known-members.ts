@@ -1,11 +1,11 @@
-// Members of evidence that no signature covers. Anybody can put one there, and a reader may take it for part of what was verified: one that
-// this verifier does not know cannot be checked, and one that it knows must look as the service writes it.
+// Members of evidence that no signature covers. Anybody can add such a member, and a reader may take it for verified content: a member that
+// this verifier does not know cannot be checked, and a known member must look as the service writes it.
 import type { Json } from '../json/canonical.ts'
 import { itemsOf, type Check } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 
-/** A function is asked about a member, with the other members of its object. */
+/** A function gets a member and the other members of its object. */
 type Shape = ((value: Json, beside: Members) => boolean) | ObjectShape | readonly [ObjectShape]
 
 export interface ObjectShape {
@@ -14,9 +14,9 @@ export interface ObjectShape {
   readonly othersSigned: boolean
 }
 
-/** A signature covers it, or another check reads all of it. */
+/** A signature covers the member, or another check reads all of it. */
 export const checked = () => true
-/** A note says that nothing signs it. */
+/** A note states that nothing signs the member. */
 export const advice = () => true
 export const text = (value: Json) => typeof value === 'string'
 /** The service writes a cursor in base64url; any other text beside evidence could be read as part of it. */
@@ -29,7 +29,7 @@ export const time = (value: Json) => typeof value === 'string' && !Number.isNaN(
 export const listOf = (shape: ObjectShape) => (value: Json) =>
   Array.isArray(value) &&
   (value as readonly Json[]).every((one) => isMembers(one) && unknownIn(one, shape).next().done === true)
-/** An object that no check reads. The service leaves out any member but those that are `needed`. */
+/** An object that no check reads. The service may leave out any member except those that are `needed`. */
 export const objectOf =
   (shape: ObjectShape, needed: readonly string[] = []) =>
   (value: Json) =>
@@ -60,10 +60,10 @@ const PAGE = {
   publicKeys: listOf(KEY),
 }
 
-/** Lists of evidence as the service pages them. */
+/** Lists of evidence in the pages of the service. */
 const PAGE_LISTS = ['events', 'changes', 'confirmations', 'requests', 'refusals']
 
-/** The first list of evidence in an object of no kind. */
+/** The first list of evidence in an object that is no kind of evidence. */
 export function pageList(page: Members): string | undefined {
   return PAGE_LISTS.find((name) => Array.isArray(page[name]))
 }
@@ -75,13 +75,13 @@ export function checkMembers(evidence: Members, shape: ObjectShape): Check {
   return { name: 'members', problem: `It cannot be checked: ${sentenceOn(unknown)}`, unknownMembers: unknown }
 }
 
-/** The sentence on the members of a page that no evidence in it accounts for; undefined: there are none. */
+/** The sentence on members of a page that belong to no evidence in it; undefined: there are none. */
 export function problemOfPage(page: Members, list: string): string | undefined {
   const unknown = [...unknownIn(page, closed({ ...PAGE, [list]: checked }))].toSorted()
   return unknown.length === 0 ? undefined : `This is a page of ${list}: ${sentenceOn(unknown)}`
 }
 
-/** A stranger's file may have as many as it likes. */
+/** A stranger's file may have any number of unknown members. */
 const NAMED_MAX = 20
 
 function sentenceOn(unknown: readonly string[]): string {
@@ -90,7 +90,7 @@ function sentenceOn(unknown: readonly string[]): string {
   return `no signature covers ${named.join(', ')}${more}, and this verifier does not know what is there. It was added, or takes a newer verifier.`
 }
 
-/** Their paths, such as `signature.approvedBy`. A value that should be an object or a list and is not fails the check that reads it. */
+/** The paths of unknown members, such as `signature.approvedBy`. A value with a wrong type fails the check that reads it. */
 function* unknownIn(value: Members, { known, othersSigned }: ObjectShape, prefix = ''): Generator<string> {
   for (const [name, member] of Object.entries(value)) {
     const [shape, path] = [Object.hasOwn(known, name) ? known[name] : undefined, prefix + name]

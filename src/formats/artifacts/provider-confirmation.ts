@@ -1,4 +1,4 @@
-// A provider's confirmation, which stands as `{confirmation, signature}`; and what it says against a record.
+// A provider's confirmation, stored as `{confirmation, signature}`, and its contradictions to a record.
 import type { Json } from '../json/canonical.ts'
 import { check, itemsOf, list, members, string } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
@@ -26,8 +26,8 @@ function isComparison({ expression, holds }: { readonly [name: string]: Json }):
 }
 
 /**
- * Notes things that a reader should know of a confirmation that passes its checks.
- * @param status of the execution in the record that contains it; left out: the confirmation is not in a record
+ * Notes facts that a reader should know of a confirmation that passes its checks.
+ * @param status execution's status in the record that contains it; left out: the confirmation is not in a record
  */
 export function notesOnConfirmation(confirmation: Json | undefined, status?: Json): string[] {
   if (!isMembers(confirmation)) return []
@@ -48,7 +48,7 @@ export function notesOnConfirmation(confirmation: Json | undefined, status?: Jso
   ]
 }
 
-/** What a confirmation says, from a confirmation of any shape. */
+/** The statement of a confirmation, which may have any shape. */
 export function wordOf(confirmation: Members): ProviderWord {
   const text = (name: string) => cut(textAt(confirmation, name), TEXT_MAX)
   const differing = itemsOf(confirmation['comparisons']).flatMap((one) =>

@@ -1,5 +1,5 @@
-// The checks of a receipt (interface §2.4, decisions §4 "Receipt"), from its text alone. Whether it is of a certain record is
-// asked by whole-record.ts.
+// The checks of a receipt (interface §2.4, decisions §4 "Receipt"), from its text alone. whole-record.ts checks whether it
+// belongs to a certain record.
 import type { Json } from '../json/canonical.ts'
 import { canonicalText, check, checkSigned, string, type Check, type Crypto } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
@@ -34,7 +34,7 @@ export function checkReceipt(evidence: Json, given: Crypto): Check[] {
   ]
 }
 
-/** Notes a promise that no check fails on and a reader should know: that a log was to hold it, which this evidence does not show. */
+/** Notes a promise that no check covers and that a reader should know: a log was to contain it, which this evidence does not show. */
 export function notesOnReceipt(receipt: Members, subject = 'It'): readonly string[] {
   const { transparency } = receipt
   if (!isMembers(transparency)) return []

@@ -40,7 +40,7 @@ export function checkRefusalRecord(evidence: Json, given: Crypto): Check[] {
   ]
 }
 
-/** A denial (403) is REJECTED too: it has mismatches besides, each of a signal as the decision was given it. */
+/** A denial (403) is REJECTED too: it also has mismatches, each of a signal with its value in the decision. */
 function boundToDecision(refusal: Members): boolean {
   const decision = members(refusal['decision'])
   const signals = members(decision['signals'])
@@ -52,7 +52,7 @@ function boundToDecision(refusal: Members): boolean {
       .map(members)
       .every(({ signal, declared }) => {
         const given = Object.hasOwn(signals, string(signal)) ? signals[string(signal)] : null
-        // A signal is no object and no list: comparing those, once for each mismatch, would take anybody's body as long as he likes.
+        // A signal is no object and no list: comparing these for each mismatch would let any body take unlimited time.
         return typeof given !== 'object' || given === null ? given === declared : false
       })
   )

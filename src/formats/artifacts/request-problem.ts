@@ -1,32 +1,32 @@
-// Whether an execution is the one that an approval request asked for. The one function by which the service matches an approval of
-// version 2 before an execution, and a verifier after it.
+// Decides whether an execution is the one that an approval request asked for. The service matches an approval of version 2 by
+// this same function before an execution, and a verifier after it.
 import type { Json } from '../json/canonical.ts'
 import { canonicalText } from './evidence.ts'
 import { isMembers } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 
-/** The execution as its decision has it. */
+/** The execution as in its decision. */
 export interface RequestedAction {
   readonly capability: string
   readonly target: string
   readonly parameters: unknown
   /** The signals of the decision: declared ones, and verified ones that were filled in. */
   readonly signals: Readonly<Record<string, unknown>>
-  /** Names of the signals that the service verified: only these may be there without having been asked for. */
+  /** Names of the signals that the service verified: only these may be present without having been in the request. */
   readonly verified: readonly string[]
   readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
   readonly principalId: string
-  /** The callerId that executes. */
+  /** The callerId of the executing caller. */
   readonly requestedBy: string
-  /** When it is decided, RFC 3339. */
+  /** Time of the decision, RFC 3339. */
   readonly evaluatedAt: string
 }
 
 /**
- * Compares an execution with the content of an approval request; never throws. Whether the request was declined or withdrawn, and how
- * many approvals it needs, is not compared here.
+ * Compares an execution with the content of an approval request; never throws. Does not check whether the request was declined or
+ * withdrawn, or how many approvals it needs.
  * @param request an `ApprovalRequestContent`, parsed, or any other JSON
- * @returns undefined where it is the execution that was asked for; else the end of a sentence that begins with the approval
+ * @returns undefined if the request asked for this execution; else the end of a sentence that begins with the approval
  */
 export function requestProblem(request: unknown, action: RequestedAction): string | undefined {
   const asked = request as Json | undefined
@@ -49,7 +49,7 @@ export function requestProblem(request: unknown, action: RequestedAction): strin
   return undefined
 }
 
-/** Every signal that was asked with has the same value, and no other one was declared. */
+/** Every signal in the request has the same value, and no other signal was declared. */
 function hasSignals(asked: Json | undefined, { signals, verified }: RequestedAction): boolean {
   if (!isMembers(asked)) return false
   return (

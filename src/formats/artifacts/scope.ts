@@ -1,12 +1,12 @@
-// A signed approval covers exactly these parameters, or every one within limits (decisions §7 "SignedApproval"). The one
-// function by which the service matches an approval before an execution, and a verifier after it.
+// Decides whether a signed approval covers parameters: exactly these, or all within limits (decisions §7 "SignedApproval"). The service
+// matches an approval by this same function before an execution, and a verifier after it.
 import type { Json } from '../json/canonical.ts'
 import { canonicalText } from './evidence.ts'
 import { isMembers } from '../json/members.ts'
 
 /**
- * Whether parameters stay within a scope; never throws. A scope with an unknown member covers nothing: that member may be the one that
- * restricts.
+ * Whether parameters stay within a scope; never throws. A scope with an unknown member covers nothing, because that member may be the
+ * restriction.
  * @param scope `{parametersHash}` or `{limits: [{path, max}]}` with at least one limit, or any other JSON
  * @param parameters the intent's parameters, parsed
  */
@@ -34,13 +34,13 @@ function isWithin(limit: Json, parameters: Json): boolean {
   const { path, max } = limit
   if (typeof path !== 'string' || typeof max !== 'number' || !Number.isFinite(max)) return false
   const value = valueAt(parameters, path)
-  // Never a text that looks like a number: connectors read those in ways of their own.
+  // A text that looks like a number is refused: connectors read such texts in different ways.
   return typeof value === 'number' && Number.isFinite(value) && value <= max
 }
 
 const PREFIX = 'intent.parameters.'
 
-/** A member by its path, `invoice.total`. Own members of objects only: no list is entered, and nothing that is inherited. */
+/** A member by its path, `invoice.total`. Only own members of objects: lists are not entered, and inherited members do not count. */
 function valueAt(parameters: Json, path: string): Json | undefined {
   const names = (path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path).split('.')
   return names.reduce<Json | undefined>(

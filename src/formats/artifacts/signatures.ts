@@ -1,4 +1,4 @@
-// Which signatures evidence must carry, so that none can be stripped or put in another's place (decisions §4 "Receipt").
+// Decides which signatures evidence must have, so that none can be stripped or replaced by another (decisions §4 "Receipt").
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { familyOf } from '../merkle/batch-head.ts'
 import { isPasskeyAlgorithm } from '../webauthn/assertion.ts'
@@ -17,12 +17,12 @@ import type { Members } from '../json/members.ts'
 
 type Family = 'ed25519' | 'ml-dsa-65'
 
-/** RFC 8032 §5.1.6 and FIPS 204 §4. Some libraries verify a longer one by its first bytes: the length is checked before. */
+/** RFC 8032 §5.1.6 and FIPS 204 §4. Some libraries verify a longer signature by its first bytes, so its length is checked first. */
 export const SIGNATURE_BYTES: Readonly<Record<Family, number>> = { ed25519: 64, 'ml-dsa-65': 3309 }
 
 /**
- * The algorithm of the key that signs under this name, individually or by batch.
- * @throws Error for a name that this verifier does not know, such as one of a later version
+ * The algorithm of the key that signs under this name, individually or in a batch.
+ * @throws Error for a name that this verifier does not know, such as a name of a later version
  */
 export function knownFamily(algorithm: string): Family {
   const family = familyOf(algorithm)
@@ -31,8 +31,8 @@ export function knownFamily(algorithm: string): Family {
 }
 
 /**
- * For whatever is always signed by Ed25519, whatever else is published (decisions §4, §7).
- * @throws Error for any other name, which says whether it is known
+ * For artifacts that are always signed by Ed25519, whichever other keys are published (decisions §4, §7).
+ * @throws Error for any other name, stating whether it is known
  */
 function requireEd25519(algorithm: string, names: readonly string[] = ['ed25519']): void {
   knownFamily(algorithm)
@@ -55,7 +55,7 @@ export function carriedSignature(value: Json | undefined): CarriedSignature {
 
 /**
  * Whether an execution authorization, the transaction's own or that of a read, is signed: always by an Ed25519 key.
- * @throws Error when the algorithm, the keyId or the signature is not a string, or the algorithm another one
+ * @throws Error when the algorithm, the keyId or the signature is not a string, or the algorithm is another one
  */
 export function isAuthorizationSigned(
   { payload = null, signature = null, ...by }: Members,
@@ -67,9 +67,9 @@ export function isAuthorizationSigned(
 }
 
 /**
- * The check of the one signature of an artifact that is neither a record nor a receipt: always Ed25519.
- * @param signed.text canonical; undefined where it has no canonical form, and then the check fails
- * @param signed.signature as the evidence carries it, of any shape
+ * The check of the only signature of an artifact that is neither a record nor a receipt: always Ed25519.
+ * @param signed.text canonical text; undefined when it has no canonical form, and then the check fails
+ * @param signed.signature signature in the evidence, of any shape
  */
 export function checkEd25519(
   name: string,
@@ -91,9 +91,9 @@ function textOf(signature: CarriedSignature | undefined): string {
 }
 
 /**
- * The signatures that must all hold: the only one, or exactly one for each required algorithm of a hybrid record or receipt.
+ * The signatures that must all be valid: the only one, or exactly one for each required algorithm of a hybrid record or receipt.
  * @param first the evidence's `signature`
- * @throws Error when one is missing, is too many or is in another's place
+ * @throws Error when a signature is missing, superfluous or in another's place
  */
 export function requiredSignatures(evidence: Members, first: CarriedSignature): readonly CarriedSignature[] {
   if (!('requiredAlgorithms' in evidence)) {
@@ -108,7 +108,7 @@ export function requiredSignatures(evidence: Members, first: CarriedSignature): 
     carried.length === required.length &&
     carried.every((one, i) => familyOf(one.algorithm) === required[i])
   if (!complete) throw new Error('a required signature is missing')
-  // `signature` repeats the first of them, for readers that know one algorithm only: it must not be another one.
+  // `signature` repeats the first of them, for readers that know only one algorithm, so the two must be equal.
   if (textOf(first) !== textOf(carried[0])) throw new Error('signature is not the first of signatures')
   return carried
 }

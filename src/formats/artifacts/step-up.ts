@@ -1,4 +1,4 @@
-// The step-up of a human within other evidence: what a verifier checks of it (decisions §7).
+// The checks of a human's step-up within other evidence (decisions §7).
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { members, string, type CheckCrypto, type Crypto } from './evidence.ts'
@@ -10,18 +10,18 @@ const LIFETIME_MAX_MS = 120_000
 interface SteppedUp {
   /** The step-up, of any shape. */
   readonly stepUp: Json | undefined
-  /** callerId of the human. */
+  /** The callerId of the human. */
   readonly by: Json | undefined
-  /** When it was used, ISO 8601; undefined: nothing says when, and it is taken for the moment at which it was signed. */
+  /** Time of its use, ISO 8601; undefined: no member states it, and the time of signing is taken. */
   readonly at: Json | undefined
-  /** The members of its payload that say what it is for. */
+  /** The members of its payload that state its purpose. */
   readonly due: Members
 }
 
 /**
- * Whether a step-up is for this act, in time, and signed by a key of this human that is given. Without such a key its signature is not
+ * Whether a step-up is for this act, in time, and signed by a given key of this human. Without such a key its signature is not
  * checked, and `missingStepUpKeyOf` names the key.
- * @throws where a member is not of its type
+ * @throws when a member is not of its type
  */
 export function isSteppedUp({ stepUp, by, at, due }: SteppedUp, crypto: CheckCrypto): boolean {
   const { payload, keyId, algorithm, signature, webauthn } = members(stepUp)
@@ -53,7 +53,7 @@ export function isSteppedUp({ stepUp, by, at, due }: SteppedUp, crypto: CheckCry
 
 type Signer = Pick<SteppedUp, 'stepUp' | 'by'>
 
-/** The given keys that may have signed the step-up: its keyId is informative, so there are two names. */
+/** The given keys that may have signed the step-up. Its keyId is only informative, so there are two names. */
 function stepUpKeys({ stepUp, by }: Signer, crypto: Pick<Crypto, 'humanKey'>): string[] {
   if (typeof by !== 'string') return []
   const keyId = isMembers(stepUp) ? stepUp['keyId'] : undefined
@@ -61,14 +61,14 @@ function stepUpKeys({ stepUp, by }: Signer, crypto: Pick<Crypto, 'humanKey'>): s
   return Array.from(names, (name) => `${by}:${name}`).filter((id) => crypto.humanKey(id) !== undefined)
 }
 
-/** The id of the key by which the step-up would be checked, where no such key is given. */
+/** The id of the key that would be needed to check the step-up, if no such key is given. */
 export function missingStepUpKeyOf(signer: Signer, crypto: Pick<Crypto, 'humanKey'>): string | undefined {
   const { stepUp, by } = signer
   if (stepUp === undefined || typeof by !== 'string') return undefined
   return stepUpKeys(signer, crypto).length > 0 ? undefined : `${by}:step-up`
 }
 
-/** The note on a step-up whose signature nothing could check. */
+/** The note on a step-up whose signature could not be checked. */
 export function noteOnStepUp(due: string | undefined): string[] {
   return due === undefined
     ? []

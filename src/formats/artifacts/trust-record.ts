@@ -1,5 +1,5 @@
 // The checks of an Execution Trust Record (decisions §4 "Verification"), from its text alone. Browser-safe: hashing and
-// signatures are arguments. The server runs the same checks on what it is about to store.
+// signatures are arguments. The server runs the same checks before it stores a record.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { actionText } from '../action-text.ts'
 import { checkApprovals } from './approvals.ts'
@@ -19,7 +19,7 @@ import { isAuthorizationSigned, carriedSignature, requiredSignatures } from './s
 
 /**
  * Every check of a record, each with its outcome; never throws: evidence that cannot be read fails the check that reads it.
- * @param evidence the parsed record, with trustRecordHash and signature beside the signed members; or any other JSON that was sent as one
+ * @param evidence the parsed record, with trustRecordHash and signature beside the signed members; or any other JSON sent as a record
  */
 export function checkTrustRecord(evidence: Json, given: Crypto): Check[] {
   const record = isMembers(evidence) ? evidence : {}
@@ -44,8 +44,8 @@ export function checkTrustRecord(evidence: Json, given: Crypto): Check[] {
 }
 
 /**
- * The checks of a record that stand on its members alone, not on its bytes.
- * @param record may leave out what none of them reads: the overrides, the ids and times of the record, its hash and its signatures
+ * The checks of a record that depend only on its members, not on its bytes.
+ * @param record may lack members that none of these checks reads: the overrides, the ids and times of the record, its hash and its signatures
  */
 export function checkBindings(record: Members, given: Crypto): Check[] {
   return [

@@ -1,4 +1,4 @@
-// A delivery of a provider, as it was received: logged by the SHA-256 of its body, and not signed by the service.
+// A delivery of a provider, as received: logged by the SHA-256 of its body, and not signed by the service.
 import type { ArtifactKind } from './kind.ts'
 
 export const webhook = {

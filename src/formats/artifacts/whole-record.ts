@@ -1,4 +1,4 @@
-// A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
+// A record as the service returns it and readers save it: its own checks, and those of members appended to it outside its signature
 // (interface §2.2: verifications and receipts; confirmations of providers).
 import type { Json } from '../json/canonical.ts'
 import {
@@ -93,7 +93,7 @@ const COUNTED = {
   confirmations: 'confirmationCount',
 } as const
 
-/** How many entries the list of a record leaves out (decisions §12). Throws for an invalid count, or one below the list's length. */
+/** Number of entries that the list of a record leaves out (decisions §12). Throws for a count that is invalid or below the list's length. */
 function leftOut(record: Members, name: keyof typeof COUNTED): number {
   const held = list(record[name]).length
   const { [COUNTED[name]]: count = held } = record
@@ -109,7 +109,7 @@ function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): bo
   const named = list(record['verifications'])
     .map(members)
     .filter((one) => one['verificationId'] === verificationId)
-  // A list that was cut may have left it out. Nothing is lost by that: verifications are not signed, the receipt is.
+  // A shortened list may have left it out. Nothing is lost: verifications are not signed, the receipt is.
   if (named.length === 0) return leftOut(record, 'verifications') > 0
   return named.some(({ status }) => status === 'VERIFIED')
 }
@@ -121,7 +121,7 @@ function isConfirmed(record: Members, confirmation: Members, crypto: CheckCrypto
   return named === string(record['businessTransactionId'])
 }
 
-/** The note of a list that was cut; where the count is missing, a check has failed. */
+/** The note on a shortened list; if the count is missing, a check has failed. */
 function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
   const [held, count] = [record[name], record[COUNTED[name]]]
   return Array.isArray(held) && typeof count === 'number' && count > held.length
@@ -130,8 +130,8 @@ function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
 }
 
 /**
- * Notes things that no check fails on and a reader should know.
- * @param also.promise whether to say what its latest receipt promises: not where the proof is given
+ * Notes facts that no check fails on and that a reader should know.
+ * @param also.promise whether to mention the promise of its latest receipt: not if the proof is given
  */
 export function notesOnRecord(
   record: Members,
@@ -164,13 +164,13 @@ function notesOnConfirmations({ confirmations, executions }: Members): string[] 
   )
 }
 
-/** The message of the service for a record that holds. */
+/** The message of the service for a valid record. */
 export const VERIFIED_MESSAGE = 'Execution Trust Record verified successfully.'
 
 const VERIFICATION = shape.closed({
   ...shape.all(shape.checked, ['businessTransactionId', 'status', 'trustRecordHash']),
   verificationId: shape.text,
-  // A note on a verification that failed says that nothing signs it.
+  // A note on a failed verification says that nothing signs it.
   message: (value, { status }) => status !== 'VERIFIED' || value === VERIFIED_MESSAGE,
   verifiedAt: shape.time,
 })

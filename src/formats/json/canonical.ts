@@ -1,11 +1,11 @@
 // RFC 8785 (JCS) canonical JSON, composed from parts: a text that was canonicalized once is spliced in unchanged.
 // Imports nothing: the offline verifier runs it in a browser.
 
-/** The values that RFC 8785 can carry. Anything else is refused, never repaired (decisions §4). */
+/** The values that RFC 8785 can express. Any other value is refused, never repaired (decisions §4). */
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json } | Canonical
 
-/** Text that is already canonical. `canonicalize` splices it unread, so a part is walked once however often it is stored. */
+/** Text that is already canonical. `canonicalize` inserts it unread, so a part is walked once however often it is stored. */
 export class Canonical {
   readonly text: string
   constructor(text: string) {
@@ -26,7 +26,7 @@ export class NotCanonical extends Error {
  * @throws NotCanonical for undefined, NaN, Infinity, lone surrogates, `__proto__` members and objects of any class
  */
 export function canonicalize(value: Json): string {
-  // A value that was parsed from canonical text is in order already: the engine's own serializer then writes the same, in a quarter of the time.
+  // A value that was parsed from canonical text is in order already: then the engine's own serializer writes the same in a quarter of the time.
   return isInOrder(value) ? JSON.stringify(value) : write(value)
 }
 
@@ -71,7 +71,7 @@ const NAMES_MAX = 1_000
 const NAME_LENGTH_MAX = 64
 const names = new Map<string, string>()
 
-/** A key as it is written, colon included. Evidence has the same few names over and over; callers' own are not kept without end. */
+/** A key as it is written, including the colon. Evidence repeats the same few names; callers' own names are not cached without limit. */
 function memberName(key: string): string {
   let name = names.get(key)
   if (name === undefined) {

@@ -1,4 +1,4 @@
-// JSON that somebody sent: its objects, and the places in it.
+// Reads received JSON: its objects and the places in it.
 
 export type Fields = Record<string, unknown>
 
@@ -14,7 +14,7 @@ export function stepsOf(pointer: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Own members of objects only: neither a prototype's nor a list's `length` can stand for a value the caller sent. */
+/** Only own members of objects: neither a prototype's nor a list's `length` can pass for a value that the caller sent. */
 export function memberAt(value: unknown, members: readonly string[]): unknown {
   let at = value
   for (const member of members) at = isObject(at) && Object.hasOwn(at, member) ? at[member] : undefined

@@ -1,4 +1,4 @@
-// An object of JSON that was parsed.
+// A parsed JSON object.
 import type { Json } from './canonical.ts'
 
 export type Members = { readonly [name: string]: Json }

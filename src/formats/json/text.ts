@@ -1,7 +1,7 @@
-// JSON text that has exactly one reading, or nothing (decisions §3 "Not JSON we accept", RFC 8259 §4, RFC 7493).
+// Parses JSON text that has exactly one reading, and refuses any other (decisions §3 "Not JSON we accept", RFC 8259 §4, RFC 7493).
 // Imports nothing: the offline verifier reads evidence with it in a browser.
 
-/** Why a text is not JSON that we accept; for the log line, the caller gets `Malformed JSON body.` */
+/** The reason why a text is not accepted as JSON, for the log line; the caller gets `Malformed JSON body.` */
 export class MalformedJson extends Error {
   constructor(what: string) {
     super(what)
@@ -11,7 +11,7 @@ export class MalformedJson extends Error {
 
 /**
  * Parses JSON strictly.
- * @param depthMax how many arrays and objects may be nested
+ * @param depthMax maximum nesting of arrays and objects
  * @throws MalformedJson for syntax errors, a BOM, duplicate or `__proto__` keys, lone surrogates, too deep nesting, and numbers that
  *   overflow, or underflow to zero
  */
@@ -23,14 +23,14 @@ export function parseJsonText(text: string, depthMax: number): unknown {
   } catch (error) {
     throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, '…') : 'syntax error')
   }
-  // JSON.parse keeps the last of two equal keys and says nothing: fewer members came out than are in the text.
+  // JSON.parse silently keeps the last of two equal keys: then the value has fewer members than the text.
   if (inspect(value) !== members) throw new MalformedJson('duplicate key')
   return value
 }
 
 /**
- * Counts the colons outside of strings, one per member in valid JSON; bounds the depth before anything recurses; and refuses numbers
- * that would come out as 0, which cannot be detected in the value.
+ * Counts the colons outside of strings, one per member in valid JSON; bounds the depth before any recursion; and refuses numbers
+ * that would be parsed as 0, which cannot be detected in the value.
  */
 function scan(text: string, depthMax: number): number {
   let members = 0
@@ -63,7 +63,7 @@ function scan(text: string, depthMax: number): number {
   return members
 }
 
-/** With fewer zeros behind its point and no exponent below zero no number is too small for a double. */
+/** A number with fewer zeros after its point and no negative exponent is never too small for a double. */
 const SMALL = '0'.repeat(300)
 
 /** Returns the end of the number around `at`. Throws MalformedJson for a number other than 0 that would be read as 0. */
@@ -97,7 +97,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** Counts the members below a parsed value and refuses what JSON.parse lets through. */
+/** Counts the members below a parsed value and refuses values that JSON.parse accepts wrongly. */
 function inspect(value: unknown): number {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw new MalformedJson('lone surrogate')

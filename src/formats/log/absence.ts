@@ -1,5 +1,5 @@
-// The answer of GET /log/absence: the entries of an id in the log, up to an index. In each run of ids (ids.ts) it shows the leaves of the id
-// with the one before and the one after. Browser-safe.
+// The answer of GET /log/absence: the entries of an id in the log, up to an index. For each run of ids (ids.ts) it shows the leaves of the id,
+// the leaf before them and the leaf after them. Browser-safe.
 import { equalBytes } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import type { OpenedCheckpoint } from './checkpoint.ts'
@@ -27,53 +27,53 @@ export interface AbsenceStatement {
   readonly kind: IdKind
   /** UUIDs in lower case. */
   readonly id: string
-  /** From the first entry of the log on, without gaps. */
+  /** Cover the log from its first entry, without gaps. */
   readonly runs: readonly StatedRun[]
-  /** The index that the runs reach to: of newer entries this says nothing. They are in a run within the hour. */
+  /** The index up to which the runs reach. The statement says nothing about newer entries, which are in a run within the hour. */
   readonly coveredTo: number
 }
 
 export interface StatedRun {
   readonly level: number
-  /** The entries that it covers: from `first` up to, and without, `end`. */
+  /** The entries that the run covers: from `first` up to, but excluding, `end`. */
   readonly first: number
   readonly end: number
-  /** How many leaves it has. */
+  /** Number of leaves. */
   readonly size: number
   /** The text of the entry that states the run, its index, and its path to the root of the checkpoint. */
   readonly entry: string
   readonly index: number
   readonly path: readonly string[]
-  /** Neighbours: one below the id's hash, those that have it, one above; at an end of the run there is none below or above. */
+  /** The leaf below the id's hash, the leaves with it, and the leaf above; at an end of the run there is none below or above. */
   readonly leaves: readonly StatedLeaf[]
 }
 
 interface StatedLeaf {
   /** SHA-256(kind ‖ 0x00 ‖ id). */
   readonly hash: string
-  /** The index of the entry that has the id. */
+  /** The index of the entry with the id. */
   readonly index: number
-  /** In the run, from 0. */
+  /** Position in the run, from 0. */
   readonly position: number
-  /** To the root of the run. */
+  /** Path to the root of the run. */
   readonly path: readonly string[]
 }
 
 export interface IdFindings {
   readonly checkpoint: OpenedCheckpoint
-  /** The indexes of the entries with the id, below `coveredTo`; none: there is no such entry. */
+  /** The indexes of the entries with the id, below `coveredTo`; empty: there is no such entry. */
   readonly indexes: readonly number[]
   readonly coveredTo: number
 }
 
 /**
- * Checks a statement: its runs cover the log from the first entry to `coveredTo`, each is stated by the log, and each shows all leaves of
- * the id. That the runs are sorted, and have an entry's own id as its leaf, only an audit of the whole log checks (`countersign log audit`).
+ * Checks a statement: its runs cover the log from the first entry to `coveredTo`, the log states each of them, and each shows all leaves of
+ * the id. Only an audit of the whole log checks that runs are sorted and that leaves match their entries' ids (`countersign log audit`).
  *
  * @param statement the answer, parsed
- * @param request.kind of the id that was asked for
- * @param request.id a UUID in lower case, but for approvals
- * @throws Error that names the run, from 0, and what is wrong with it
+ * @param request.kind kind of the requested id
+ * @param request.id a UUID in lower case, except for approvals
+ * @throws Error that names the run, from 0, and its mistake
  */
 export function verifyAbsence(
   statement: unknown,
@@ -120,12 +120,12 @@ interface ReadLeaf extends Omit<StatedLeaf, 'hash' | 'path'> {
   readonly path: readonly Uint8Array[]
 }
 
-/** The leaves lead to one root, the entry is the hash of what they say of the run, and it is in the log. */
+/** The leaves lead to one root, the entry is the hash of the run's stated members, and the entry is in the log. */
 function assertStated(run: ReadRun, checkpoint: OpenedCheckpoint, crypto: NoteCrypto): void {
   const { sha256 } = crypto
   const { level, first, end, size, entry, index, leaves } = run
   if (end <= first) throw new Error(`it ends at ${end}, where it begins or before`)
-  // The service that states a run has its entries.
+  // A run can only be stated after its entries exist.
   if (index < end) throw new Error(`it covers entries up to ${end}, and its own entry is at ${index}`)
   const roots = leaves.map((leaf) => {
     const hash = leafHash(idLeaf(leaf.hash, leaf.index), sha256)
@@ -141,7 +141,7 @@ function assertStated(run: ReadRun, checkpoint: OpenedCheckpoint, crypto: NoteCr
   assertLogged(run, 'its entry', checkpoint, crypto)
 }
 
-/** The indexes of the leaves with the key; none of the run's are left out. */
+/** The indexes of the leaves with the key; all leaves of the run that have it. */
 function indexesOf(key: Uint8Array, { first, end, size, leaves }: ReadRun): number[] {
   for (const [i, { index, position }] of leaves.entries()) {
     if (index < first || index >= end)
@@ -167,7 +167,7 @@ function compare(one: Uint8Array, other: Uint8Array): number {
   return 0
 }
 
-/** A log of 2^53 entries has no more: 15 of each level, and a set of 16 that is being merged. */
+/** A log of 2^53 entries has no more runs: 15 of each level, and a set of 16 that is being merged. */
 const RUNS_MAX = 31 * 16
 
 function readStatement(
@@ -177,7 +177,7 @@ function readStatement(
   const kind = textOf(statement, 'kind')
   if (!isIdKind(kind)) throw new Error(`kind is not one of ${Object.keys(idKinds).join(', ')}`)
   const id = textOf(statement, 'id')
-  // A UUID in capitals is never in a log.
+  // A log never contains a UUID in capitals.
   if (kind !== 'approval' && !UUID.test(id)) throw new Error('id is not a UUID in lower case')
   return {
     log: textOf(statement, 'log'),

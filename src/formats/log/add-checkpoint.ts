@@ -4,9 +4,9 @@ import { parseHash, parseInteger } from './checkpoint.ts'
 import { wellFormedText } from './note.ts'
 
 export interface AddCheckpoint {
-  /** The size of the tree that the witness has; 0 where it has none. */
+  /** The size of the witness's tree; 0 when it has none. */
   readonly oldSize: number
-  /** From that tree to the checkpoint's, 32 bytes each; empty from 0. */
+  /** Consistency proof from that tree to the checkpoint's, 32 bytes each; empty from 0. */
   readonly proof: readonly Uint8Array[]
   /** The signed note. */
   readonly checkpoint: string
@@ -19,7 +19,7 @@ export function formatAddCheckpoint({ oldSize, proof, checkpoint }: AddCheckpoin
   return `old ${oldSize}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${checkpoint}`
 }
 
-/** @throws Error that says why it is no such request; the checkpoint in it is not looked at */
+/** @throws Error with the reason why it is no such request; does not check the checkpoint in it */
 export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
   const text = wellFormedText(body, 'the request')
   const blank = text.indexOf('\n\n')

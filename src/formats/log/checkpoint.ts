@@ -5,7 +5,7 @@ import { cosignedMessage, ed25519CosignedMessage, readTimestampedSignature } fro
 import { parseNote, verifiedLines, type Note, type NoteCrypto, type VerifierKey } from './note.ts'
 
 export interface Checkpoint {
-  /** Which log it is of. */
+  /** Identifies the log. */
   readonly origin: string
   /** The number of entries. */
   readonly size: number
@@ -13,15 +13,15 @@ export interface Checkpoint {
   readonly root: Uint8Array
 }
 
-/** The text of the note, its last newline included. */
+/** The text of the note, including its last newline. */
 export function checkpointText({ origin, size, root }: Checkpoint): string {
   return headText({ origin, size, root: toBase64(root) })
 }
 
 /**
- * @param text of a note, its last newline included
- * @returns the first three lines. Extension lines are left out: not every signature is over them, and no log of this project has any
- * @throws Error that names the line which is wrong
+ * @param text text of a note, including its last newline
+ * @returns the first three lines. Extension lines are left out: not every signature covers them, and no log of this project has any
+ * @throws Error that names the wrong line
  */
 export function parseCheckpoint(text: string): Checkpoint {
   if (!text.endsWith('\n')) throw new Error('the checkpoint does not end with a newline')
@@ -34,8 +34,8 @@ export function parseCheckpoint(text: string): Checkpoint {
 }
 
 /**
- * Reads the words of a signed note on the tree; who signed it is not looked at.
- * @throws Error where it is no checkpoint
+ * Reads a signed note's statement on the tree; does not check its signatures.
+ * @throws Error when it is no checkpoint
  */
 export function readCheckpoint(note: string | Uint8Array): Checkpoint {
   return parseCheckpoint(parseNote(note).text)
@@ -43,7 +43,7 @@ export function readCheckpoint(note: string | Uint8Array): Checkpoint {
 
 /**
  * @returns an integer that is written in decimal without leading zeros
- * @throws Error that names it as `what`, also for one above 2^53 - 1, which no number here holds exactly
+ * @throws Error that names it as `what`, also for integers above 2^53 - 1, which a number cannot hold exactly
  */
 export function parseInteger(text: string, what: string): number {
   if (!/^(0|[1-9][0-9]*)$/.test(text))
@@ -63,10 +63,10 @@ export function parseHash(text: string, what: string): Uint8Array {
   return hash
 }
 
-/** A path from a leaf to its root: a tree with more levels has more leaves than a number here can count. */
+/** Maximum path from a leaf to its root: a tree with more levels has more leaves than a number here can count. */
 export const PATH_MAX = 53
 
-/** These keys may sign: keys of the log are named like its origin, whatever keys of other logs are trusted beside them. */
+/** Keys that may sign. Keys of the log have its origin as their name, whatever keys of other logs are also trusted. */
 interface TrustedKeys {
   readonly logs: readonly VerifierKey[]
   readonly witnesses: readonly VerifierKey[]
@@ -74,7 +74,7 @@ interface TrustedKeys {
 
 export interface Signer {
   readonly key: VerifierKey
-  /** Seconds since 1970, as the signature states it; undefined for a type of signature without a time. */
+  /** Seconds since 1970, as the signature states; undefined for a type of signature without a time. */
   readonly timeSeconds?: number
 }
 
@@ -86,8 +86,8 @@ export interface OpenedCheckpoint extends Checkpoint {
 }
 
 /**
- * Reads a checkpoint and checks who signed it.
- * @throws Error where it is no checkpoint, where no trusted key of its log signed it, or where a signature of any trusted key does not hold.
+ * Reads a checkpoint and checks its signatures.
+ * @throws Error when it is no checkpoint, when no trusted key of its log signed it, or when a signature of any trusted key is invalid.
  *   Lines of other keys are ignored
  */
 export function openCheckpoint(
@@ -106,8 +106,8 @@ export function openCheckpoint(
 
 /**
  * The trusted keys that signed a checkpoint, in the order of its lines.
- * @param checkpoint what the text of the note says
- * @throws Error where the signature of one of the keys does not hold
+ * @param checkpoint content of the note's text
+ * @throws Error when the signature of one of the keys is invalid
  */
 export function signersOf(
   note: Note,
@@ -131,7 +131,7 @@ export function signersOf(
   )
 }
 
-/** The whole tree of a checkpoint, as a cosigner states it. */
+/** The whole tree of a checkpoint, in the form that a cosigner states. */
 export function treeOf({ origin, size, root }: Checkpoint) {
   return { origin, start: 0, end: size, hash: root }
 }

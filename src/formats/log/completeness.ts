@@ -1,4 +1,4 @@
-// That a list holds every entry of a stream: the head of the stream states how many there are, the tree of heads is the last entry under a
+// Proves that a list holds every entry of a stream: the stream's head states their number, the tree of heads is the last entry under a
 // checkpoint, and the entries have the numbers from 1 up to that count (docs/handbook/log.md "Prove that a list is complete"). Browser-safe.
 import { toHex } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
@@ -26,38 +26,38 @@ export interface NamedStream {
 }
 
 export interface NumberedEntry extends LogEntry {
-  /** In the stream. */
+  /** Number in the stream. */
   readonly n: number
-  /** In the log. */
+  /** Index in the log. */
   readonly index: number
 }
 
 /** The list that a statement proves. */
 export interface ProvenList {
   readonly checkpoint: OpenedCheckpoint
-  /** As the statement names it. */
+  /** The stream that the statement names. */
   readonly stream: NamedStream
-  /** 16 lowercase hex digits: what stands for the stream in the log. */
+  /** 16 lowercase hex digits that represent the stream in the log. */
   readonly tag: string
-  /** Whether the tag was computed from the name. If not, the list is that of the tag, and only the service says whose tag it is. */
+  /** Whether the tag was computed from the name. If not, the list belongs to the tag, and only the service states whose tag it is. */
   readonly tied: boolean
-  /** How many entries the stream has under the checkpoint. */
+  /** Number of entries of the stream under the checkpoint. */
   readonly count: number
-  /** The index of the last of them. */
+  /** The index of the last of these entries. */
   readonly lastIndex: number
   /** Every entry with a number of the range, in order. */
   readonly entries: readonly NumberedEntry[]
 }
 
 /**
- * Checks an answer of POST /log/completeness, of which nothing is trusted before.
+ * Checks an answer of POST /log/completeness. Nothing in it is trusted before.
  *
- * @param request.stream whose list was asked for
- * @param request.salt the salt of the log, 32 bytes, which ties the tag to the name; by default the one in the statement, if there is one.
+ * @param request.stream the requested stream
+ * @param request.salt the salt of the log, 32 bytes, which ties the tag to the name; default: the salt in the statement, if there is one.
  *   Anybody who has it can try names
- * @param request.from the number of the first entry that must be there
- * @param request.to that of the last one; by default the last of the stream
- * @throws Error that says what does not hold
+ * @param request.from the number of the first entry that must be in the list
+ * @param request.to the number of the last entry; default: the last of the stream
+ * @throws Error that names the failed check
  */
 export function verifyCompleteness(
   statement: unknown,
@@ -103,7 +103,7 @@ export function verifyCompleteness(
   return { checkpoint, stream, tag, tied, count, lastIndex, entries }
 }
 
-/** The head of the stream, whose tree's root is the last entry under the checkpoint. */
+/** The head of the stream; the root of the tree of heads is the last entry under the checkpoint. */
 function provenHead(
   read: Members,
   tag: string,
@@ -117,7 +117,7 @@ function provenHead(
     {
       leafHash: leafHash(headData({ tag, n, lastIndex }), sha256),
       index: integerOf(head, 'position'),
-      // A wrong count that leads to the root all the same proves the same: that the head is in the tree.
+      // A wrong count that still leads to the root proves the same: that the head is in the tree.
       size: integerOf(head, 'count'),
       path: pathOf(head),
     },
@@ -131,7 +131,7 @@ function provenHead(
   return { n, lastIndex }
 }
 
-/** The entries, each in the tree and numbered from `from` on without a gap. */
+/** The entries, each in the tree and numbered without gaps from `from`. */
 function provenEntries(
   read: Members,
   { stream, tag, from }: { stream: StreamName; tag: string; from: number },
@@ -151,7 +151,7 @@ function provenEntries(
   })
 }
 
-/** @throws Error where a salt is there and the tag is that of another name */
+/** @throws Error when there is a salt and the tag belongs to another name */
 function isTied(
   { stream, tag, salt }: { stream: NamedStream; tag: string; salt: Uint8Array | undefined },
   { sha256 }: NoteCrypto,

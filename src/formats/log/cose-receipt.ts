@@ -1,22 +1,22 @@
 // COSE receipts (RFC 9942): the proof that an entry is in a log, for readers of COSE and SCITT. Browser-safe.
-// The signature is over the root alone. Size and index are not signed, so a receipt says that the entry is in the tree, and not where; a
-// `.tlog-proof` says both.
+// The signature covers only the root. Size and index are not signed, so a receipt proves that the entry is in the tree, but not its place;
+// a `.tlog-proof` proves both.
 import { concatBytes } from '../bytes.ts'
 
-/** The values that receipts are made of. Maps have their keys in the order of their bytes (RFC 8949 §4.2.1). */
+/** The values that receipts consist of. Maps have their keys in the order of their bytes (RFC 8949 §4.2.1). */
 type Cbor = number | string | Uint8Array | null | readonly Cbor[] | ReadonlyMap<number | string, Cbor>
 
 const ALG = 1
 const KID = 4
 const VDS = 395
 const VDP = 396
-/** Fully specified (RFC 9864). */
+/** A fully specified algorithm (RFC 9864). */
 const ED25519 = -19
 const RFC9162_SHA256 = 1
 const INCLUSION = -1
 const COSE_SIGN1 = 18
 
-/** @param kid which key signs, as its vkey begins: `<name>+<key id>` */
+/** @param kid the signing key, as the beginning of its vkey: `<name>+<key id>` */
 export function receiptProtected(kid: string): Uint8Array {
   return encode(
     new Map<number, Cbor>([
@@ -27,12 +27,12 @@ export function receiptProtected(kid: string): Uint8Array {
   )
 }
 
-/** Writes the message that the signature of a receipt is over (RFC 9052 §4.4). The root is its payload, and is not sent: a reader has to compute it. */
+/** The message that the signature of a receipt covers (RFC 9052 §4.4). Its payload is the root, which is not sent: a reader has to compute it. */
 export function receiptMessage(protectedHeader: Uint8Array, root: Uint8Array): Uint8Array {
   return encode(['Signature1', protectedHeader, new Uint8Array(0), root])
 }
 
-/** @throws Error for a tree of one entry: the format has no empty path. Every checkpoint of ours has two or more */
+/** @throws Error for a tree of one entry: the format has no empty path. Every checkpoint of this service has two or more entries */
 export function formatReceipt({
   protectedHeader,
   signature,
@@ -51,7 +51,7 @@ export function formatReceipt({
   if (path.length === 0) throw new Error('a COSE receipt has no empty path')
   const unprotected = new Map<number | string, Cbor>([
     [VDP, new Map<number, Cbor>([[INCLUSION, [encode([size, index, path])]]])],
-    // The leaf that is proven: a reader who has the artifact alone cannot know its tags.
+    // The proven leaf: a reader who has only the artifact cannot know its tags.
     ['entry', entry],
   ])
   return concatBytes(head(6, COSE_SIGN1), encode([protectedHeader, unprotected, null, signature]))
@@ -73,7 +73,7 @@ function encode(value: Cbor): Uint8Array {
   return concatBytes(head(4, items.length), ...items.map(encode))
 }
 
-/** The first bytes of an item: its major type, and a whole number in as few bytes as it takes. */
+/** The first bytes of an item: its major type, and an integer in as few bytes as possible. */
 function head(major: number, argument: number): Uint8Array {
   if (argument < 24) return Uint8Array.of((major << 5) | argument)
   const bytes = argument < 2 ** 8 ? 1 : argument < 2 ** 16 ? 2 : argument < 2 ** 32 ? 4 : 8

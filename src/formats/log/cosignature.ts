@@ -1,4 +1,4 @@
-// C2SP tlog-cosignature: the message that a cosigner signs, and the time in its signature. The log's own ML-DSA-44 line is one too.
+// C2SP tlog-cosignature: the message that a cosigner signs, and the time in its signature. The log's own ML-DSA-44 line is of this form.
 import { concatBytes } from '../bytes.ts'
 
 /** The tree, or a part of it, that a cosigner states. */
@@ -11,7 +11,7 @@ interface CosignedTree {
   readonly origin: string
   /** The index of the first leaf: 0 for a checkpoint. */
   readonly start: number
-  /** The index of the last leaf plus one: for a checkpoint its size. */
+  /** The index of the last leaf plus one; for a checkpoint its size. */
   readonly end: number
   /** 32 bytes. */
   readonly hash: Uint8Array
@@ -41,7 +41,7 @@ export function cosignedMessage(tree: CosignedTree): Uint8Array {
 
 /**
  * The message of an Ed25519 cosignature (type 0x04).
- * @param checkpointText the text of the note, extension lines included, with its last newline
+ * @param checkpointText the text of the note, including extension lines and its last newline
  */
 export function ed25519CosignedMessage(timeSeconds: number, checkpointText: string): Uint8Array {
   const time = wholeNumber(timeSeconds, 'time')
@@ -53,7 +53,7 @@ export function timestampedSignature(timeSeconds: number, signature: Uint8Array)
   return concatBytes(uint64(timeSeconds, 'time'), signature)
 }
 
-/** @throws Error where there are no 8 bytes of time, or the time is after the year 285 million, which no number here holds exactly */
+/** @throws Error when there are no 8 bytes of time, or the time is after the year 285 million, which a number cannot hold exactly */
 export function readTimestampedSignature(bytes: Uint8Array): { timeSeconds: number; signature: Uint8Array } {
   if (bytes.length < 8) throw new Error('the cosignature is shorter than its time')
   const time = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0)

@@ -1,7 +1,7 @@
-// The stored log may be damaged, and cannot be trusted any more.
+// The stored log may be damaged, and can then no longer be trusted.
 import { errorText } from '../text/error-text.ts'
 
-/** The rows of the log are not those that were stored: the message is a sentence for the operator, and the log is frozen for it. */
+/** The rows of the log differ from those that were stored. The message is a sentence for the operator, and the log is frozen. */
 export class DamagedLog extends Error {
   constructor(message: string) {
     super(message)
@@ -9,7 +9,7 @@ export class DamagedLog extends Error {
   }
 }
 
-/** Runs `read`, and whatever it throws says that `what` is damaged. Only for reading stored bytes: a mistake of ours would freeze the log. */
+/** Runs `read`; any error means that `what` is damaged. Only for reading stored bytes: an error of our own code would freeze the log. */
 export function undamaged<T>(what: string, read: () => T): T {
   try {
     return read()

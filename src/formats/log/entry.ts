@@ -1,12 +1,12 @@
-// An entry of the evidence log: one line of ASCII without a newline. It contains no names: an artifact is in it by its hash, and whom it
-// concerns by salted tags. Browser-safe.
+// An entry of the evidence log: one line of ASCII without a newline. It contains no names: an artifact is represented by its hash, and the
+// parties it concerns by salted tags. Browser-safe.
 import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'
 
-/** The prefix of the kind of an artifact that was logged when the log began after it, or had lost it. */
+/** The prefix of the kind of an artifact that was logged late, because it is older than the log or the log had lost it. */
 export const LATE = 'late-'
 
-/** The streams of the log, in the order of an entry's text: an entry is counted in each that it names. */
+/** The streams of the log, in the order of an entry's text: an entry is counted in each stream that it names. */
 export const streamNames = ['caller', 'capability', 'policy', 'approver'] as const
 export type StreamName = (typeof streamNames)[number]
 
@@ -19,7 +19,7 @@ interface StreamNumber {
   readonly n: number
 }
 
-/** An artifact is under a checkpoint this long after it was signed: what receipts promise. */
+/** An artifact is under a checkpoint at most this long after it was signed, as receipts promise. */
 export const MAXIMUM_DELAY_SECONDS = 60
 
 export interface LogEntry {
@@ -52,7 +52,7 @@ const KIND = /^[a-z]+(-[a-z]+)*$/
 const HASH = /^[0-9a-f]{64}$/
 const STREAM = /^([a-z]+)=([0-9a-f]{16}):([1-9][0-9]{0,15})$/
 
-/** @throws Error that names the part which is wrong. A kind that is not known here is none: later versions have more */
+/** @throws Error that names the wrong part. An unknown kind is no mistake: later versions have more kinds */
 export function parseEntry(text: string): LogEntry {
   const [version, kind = '', hash = '', ...rest] = text.split(' ')
   if (version !== 'countersign/1') throw new Error('the entry does not begin with countersign/1')
@@ -75,9 +75,9 @@ function parseStream(text: string): StreamNumber {
 }
 
 /**
- * A tag stands for a value in entries: the first 8 bytes of SHA-256(salt ‖ stream name ‖ 0x00 ‖ value), in hex. Without the salt nobody
+ * A tag represents a value in entries: the first 8 bytes of SHA-256(salt ‖ stream name ‖ 0x00 ‖ value), in hex. Without the salt nobody
  * can try names.
- * @param salt the log's, 32 bytes
+ * @param salt salt of the log, 32 bytes
  */
 export function streamTag(
   { salt, stream, value }: { salt: Uint8Array; stream: StreamName; value: string },
@@ -90,14 +90,14 @@ export function streamTag(
   return toHex(sha256(input).subarray(0, 8))
 }
 
-/** An entry without its numbers in streams, which the sequencer gives it. */
+/** An entry without its numbers in streams, which the sequencer assigns. */
 export type ArtifactEntry = Pick<LogEntry, 'kind' | 'hash'>
 
 export function isLateKind(kind: string): boolean {
   return kind.startsWith(LATE)
 }
 
-/** Whether a logged entry is this artifact's; a late one shows nothing of when the artifact was made. */
+/** Whether a logged entry is this artifact's. A late entry does not show when the artifact was made. */
 export function isEntryOf(logged: ArtifactEntry, artifact: ArtifactEntry): { late: boolean } | undefined {
   if (logged.hash !== artifact.hash) return undefined
   if (logged.kind === artifact.kind) return { late: false }

@@ -1,22 +1,22 @@
-// The heads of the log's streams: how many entries each has and where the last one is. Their tree is the last entry of every checkpoint,
-// so that a list of a stream's entries can be shown to be complete. Browser-safe.
+// The heads of the log's streams: the number of entries of each and the index of its last one. Their tree is the last entry of every
+// checkpoint, so that a list of a stream's entries can be shown to be complete. Browser-safe.
 import { half, leafHash, levelsOf, nodeHasher, parentIn, pathIn, type Sha256 } from '../merkle/tree.ts'
 
 export interface StreamHead {
   /** 16 lowercase hex digits. */
   readonly tag: string
-  /** How many entries the stream has, 1 or more. */
+  /** Number of entries of the stream, 1 or more. */
   readonly n: number
-  /** The index of the last of them. */
+  /** The index of its last entry. */
   readonly lastIndex: number
 }
 
-/** Where a head is in the tree of all heads. */
+/** The place of a head in the tree of all heads. */
 export interface HeadPlace {
   readonly head: StreamHead
-  /** Among the sorted heads, from 0. */
+  /** Position among the sorted heads, from 0. */
   readonly position: number
-  /** How many heads there are. */
+  /** Number of heads. */
   readonly count: number
   /** From the leaf up. */
   readonly path: readonly Uint8Array[]
@@ -32,11 +32,11 @@ export function headData({ tag, n, lastIndex }: StreamHead): Uint8Array {
   return bytes
 }
 
-/** All heads of a log, and the root of their tree, which costs a path for each head that has changed since it was last asked for. */
+/** All heads of a log, and the root of their tree. The root costs a path for each head that has changed since the last call. */
 export class Heads {
   private readonly heads = new Map<string, StreamHead>()
   private readonly changed = new Set<string>()
-  /** The positions of the sorted tags, as they were when the root was last asked for. */
+  /** The positions of the sorted tags at the last call of `root`. */
   private positions = new Map<string, number>()
   /** The hashes of the tree from the leaves up. */
   private levels: Uint8Array[][] = [[]]
@@ -56,7 +56,7 @@ export class Heads {
     this.changed.add(head.tag)
   }
 
-  /** Without any head, SHA-256 of nothing. */
+  /** Without any head, SHA-256 of the empty string. */
   root(): Uint8Array {
     if (this.heads.size > this.positions.size) this.rebuild()
     else this.update()
@@ -64,7 +64,7 @@ export class Heads {
     return this.levels.at(-1)?.[0] ?? this.sha256(new Uint8Array(0))
   }
 
-  /** The path of a head in the tree whose root was last asked for; undefined where it has no such stream. */
+  /** The path of a head in the tree of the last call of `root`; undefined when that tree has no such stream. */
   place(tag: string): HeadPlace | undefined {
     const position = this.positions.get(tag)
     const head = this.heads.get(tag)
@@ -72,7 +72,7 @@ export class Heads {
     return { head, position, count: this.positions.size, path: pathIn(this.levels, position) }
   }
 
-  /** A new stream moves those behind it. Their hashes stay. */
+  /** A new stream moves the heads after it, but their hashes stay. */
   private rebuild(): void {
     const [before = []] = this.levels
     const tags = [...this.heads.keys()].toSorted()

@@ -1,11 +1,11 @@
-// The ids of the log's entries, in sorted runs: two neighbours of a run prove that no id between them is in it. A run is the ids of the entries
-// [first, end), its leaves are sorted, and the log states the root of their tree (RFC 9162 hashing) by an entry of kind `ids`. Sixteen runs of
-// a level are merged into one of the next. Browser-safe.
+// The ids of the log's entries, in sorted runs: two neighbours in a run prove that no id between them is in it. A run holds the ids of the
+// entries [first, end), its leaves are sorted, and an entry of kind `ids` states the root of their tree (RFC 9162 hashing). Sixteen runs of
+// a level are merged into one run of the next level. Browser-safe.
 import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'
 import { LATE } from './entry.ts'
 
-/** These kinds have ids, by the names that proofs have in the API, and the kind of its entries. */
+/** The kinds with ids, by their names in proofs of the API, and the kind of their entries. */
 export const idKinds = {
   authorization: 'authorization',
   receipt: 'receipt',
@@ -25,14 +25,14 @@ export type IdKind = keyof typeof idKinds
 /** The kinds that writers put into the log. */
 export type LoggedKind = (typeof idKinds)[IdKind]
 
-/** The kinds of GET /log/proofs/{kind}/{id}, and the kind of the entry for each: for a record its receipt, which states its hash. */
+/** The kinds of GET /log/proofs/{kind}/{id}, and the kind of each one's entry: a record is proven by its receipt, which states its hash. */
 export const proofKinds = { ...idKinds, record: 'receipt' } as const
 
 export function isIdKind(kind: string): kind is IdKind {
   return Object.hasOwn(idKinds, kind)
 }
 
-/** Entries that the log adds itself are of no artifact and have no id. */
+/** Kinds of entries that the log adds itself; they belong to no artifact and have no id. */
 const OWN_KINDS: readonly string[] = ['heads', 'ids']
 
 /** Whether entries of a kind have an id. */
@@ -42,14 +42,14 @@ export function hasId(kind: string): boolean {
 
 const encoder = new TextEncoder()
 
-/** A hash stands for an id: SHA-256 of its `idText`, in UTF-8. */
+/** The hash that represents an id: SHA-256 of its `idText`, in UTF-8. */
 export function idKey(item: { kind: string; id: string }, sha256: Sha256): Uint8Array {
   return sha256(encoder.encode(idText(item)))
 }
 
 /**
  * kind ‖ 0x00 ‖ id
- * @param kind of the entry; one that was logged late has the key that it would have had
+ * @param kind kind of the entry; a late entry has the key that it would have had in time
  * @param id UUIDs in lower case
  */
 export function idText({ kind, id }: { kind: string; id: string }): string {
@@ -57,7 +57,7 @@ export function idText({ kind, id }: { kind: string; id: string }): string {
 }
 
 export const KEY_BYTES = 32
-/** A leaf's data: the key, then the index of the entry in 8 bytes. Leaves are sorted by these bytes, and no two are the same. */
+/** A leaf's data: the key, then the index of the entry in 8 bytes. Leaves are sorted by these bytes, and no two are equal. */
 export const LEAF_BYTES = 40
 
 export function idLeaf(key: Uint8Array, index: number): Uint8Array {
@@ -74,20 +74,20 @@ export function indexOfLeaf(leaf: Uint8Array): number {
 
 /** The members of a run that the log states. */
 interface Run {
-  /** 0, or one more than that of the runs that it was merged from. */
+  /** 0, or one more than the level of the runs that it was merged from. */
   readonly level: number
-  /** The index of the first entry that it covers. Entries of the log's own, such as heads, have no id and no leaf. */
+  /** The index of the first entry that the run covers. Entries of the log itself, such as heads, have no id and no leaf. */
   readonly first: number
-  /** The index after the last one. */
+  /** The index after the last entry. */
   readonly end: number
-  /** How many ids it has, 1 or more. */
+  /** Number of ids, 1 or more. */
   readonly size: number
   /** The root of the tree over its leaves, 32 bytes. */
   readonly root: Uint8Array
 }
 
 /**
- * The text that an entry of kind `ids` is the SHA-256 of: one line of ASCII without a newline,
+ * The text whose SHA-256 an entry of kind `ids` states: one line of ASCII without a newline,
  * `countersign/1 ids <level> <first> <end> <size> <root in lowercase hex>`, its numbers in decimal.
  */
 export function runText({ level, first, end, size, root }: Run): string {

@@ -3,11 +3,11 @@ import type { Sha256 } from '../merkle/tree.ts'
 import { base64, toBase64 } from '../base64.ts'
 import { concatBytes, toHex } from '../bytes.ts'
 
-/** The signature types of signed-note that are known here: the byte that names each, and the lengths of its keys and signatures. */
+/** The known signature types of signed-note: the byte that names each, and the lengths of its keys and signatures. */
 const TYPES = {
-  /** Over the text of the note. */
+  /** Signs the text of the note. */
   ed25519: { byte: 0x01, algorithm: 'ed25519', publicKeyBytes: 32, signatureBytes: 64 },
-  /** A checkpoint is signed with the time (tlog-cosignature): the signature follows 8 bytes of time. */
+  /** Signs a checkpoint with the time (tlog-cosignature): the signature follows 8 bytes of time. */
   'ed25519-cosignature': { byte: 0x04, algorithm: 'ed25519', publicKeyBytes: 32, signatureBytes: 8 + 64 },
   'ml-dsa-44-cosignature': {
     byte: 0x06,
@@ -22,7 +22,7 @@ export type SignatureType = keyof typeof TYPES
 /** The cryptography that the formats of the log need. */
 export interface NoteCrypto {
   readonly sha256: Sha256
-  /** For each algorithm, whether the signature is the key's over the message; false for one of another length too. */
+  /** For each algorithm, whether the signature is the key's over the message; false also for a signature of another length. */
   readonly verifies: Readonly<Record<'ed25519' | 'ml-dsa-44', (signed: SignedMessage) => boolean>>
 }
 
@@ -32,10 +32,10 @@ interface SignedMessage {
   readonly publicKey: Uint8Array
 }
 
-/** A public key under the name that it signs notes with. */
+/** A public key and the name under which it signs notes. */
 export interface VerifierKey {
   readonly name: string
-  /** 8 lowercase hex digits; with the name it says which key signed. */
+  /** 8 lowercase hex digits; identifies the signing key together with the name. */
   readonly keyId: string
   readonly type: SignatureType
   readonly publicKey: Uint8Array
@@ -46,30 +46,30 @@ export interface SignatureLine {
   readonly name: string
   /** 8 lowercase hex digits. */
   readonly keyId: string
-  /** Without the key id: for a cosignature the time and then the signature. */
+  /** Without the key id; for a cosignature, the time and then the signature. */
   readonly signature: Uint8Array
 }
 
 export interface Note {
-  /** Its last newline included, the blank line after it not. */
+  /** Includes the last newline, but not the blank line after it. */
   readonly text: string
   readonly lines: readonly SignatureLine[]
 }
 
-/** More than the 16 that a verifier has to accept: a log's two, and witnesses. */
+/** More than the 16 that a verifier has to accept: a log's two lines, and witnesses. */
 const MAX_LINES = 32
 
-/** Not empty, no Unicode space and no plus sign; control characters are refused with the whole note. */
+/** Not empty, without Unicode spaces and plus signs; control characters are refused with the whole note. */
 // oxlint-disable-next-line no-control-regex -- a key's name comes from files too
 const NAME = /^[^\p{White_Space}+\u0000-\u001f]+$/u
 
 /**
  * @param note bytes, or text that was decoded from them
- * @throws Error that says why it is no signed note; whether a signature holds is not looked at
+ * @throws Error with the reason why it is no signed note; does not check signatures
  */
 export function parseNote(note: string | Uint8Array): Note {
   const whole = wellFormedText(note, 'the note')
-  // The last one: the text may hold blank lines itself.
+  // The last blank line counts: the text itself may contain blank lines.
   const blank = whole.lastIndexOf('\n\n')
   if (blank === -1) throw new Error('the note has no blank line before its signatures')
   const signatures = whole.slice(blank + 2)
@@ -82,7 +82,7 @@ export function parseNote(note: string | Uint8Array): Note {
 }
 
 /**
- * Text of a note or of a file that holds one.
+ * The text of a note, or of a file that contains a note.
  * @throws Error that names it as `what`, for bytes that are not UTF-8 and for control characters other than the newline
  */
 export function wellFormedText(input: string | Uint8Array, what: string): string {
@@ -95,7 +95,7 @@ export function wellFormedText(input: string | Uint8Array, what: string): string
 
 function decoded(bytes: Uint8Array, what: string): string {
   try {
-    // A byte order mark is text that was signed, and stays.
+    // A byte order mark belongs to the signed text, so it is kept.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw new Error(`${what} is not valid UTF-8`)
@@ -115,20 +115,20 @@ function parseLine(line: string, index: number): SignatureLine {
 }
 
 /**
- * @param text with its last newline
- * @param lines as `signatureLine` makes them
+ * @param text text with its last newline
+ * @param lines results of `signatureLine`
  */
 export function formatNote(text: string, lines: readonly string[]): string {
   return `${text}\n${lines.join('')}`
 }
 
-/** The line of a signature, its newline included. */
+/** The line of a signature, including its newline. */
 export function signatureLine({ name, keyId }: VerifierKey, signature: Uint8Array): string {
   return `— ${name} ${toBase64(concatBytes(fromHex(keyId), signature))}\n`
 }
 
 /**
- * A key under a name, with the id that follows from both.
+ * A key under a name, with the key id that follows from both.
  * @throws Error if the name is not allowed in a note, or the key has the wrong length for its type
  */
 export function verifierKey(
@@ -153,11 +153,11 @@ export function formatVkey(key: VerifierKey): string {
 export class UnknownKeyType extends Error {}
 
 /**
- * @throws Error where the text is no such key, is of a type that is not known here (`UnknownKeyType`), or names another key id than its key has: the id is
- *   recommended to be computed so (signed-note), and every type known here is
+ * @throws Error when the text is no such key, has an unknown type (`UnknownKeyType`), or names another key id than its key has: signed-note
+ *   recommends this computation of the id, and every known type uses it
  */
 export function parseVkey(text: string, sha256: Sha256): VerifierKey {
-  // The base64 may hold plus signs, and the name does not.
+  // The base64 may contain plus signs, but the name may not.
   const [, name = '', keyId = '', encoded = ''] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? []
   if (!NAME.test(name) || !/^[0-9a-f]{8}$/.test(keyId))
     throw new Error('a verifier key is a name, 8 hex digits and base64, with a plus sign between them')
@@ -182,10 +182,10 @@ interface VerifiedLine {
 }
 
 /**
- * The lines whose key is trusted, in the order of the note, one for each key: the first where a key signed twice.
- * @param messageOf what a line's signature is over; it throws where the line can have none
- * @throws Error where the signature of a trusted key does not hold, a repeated one too; other lines are not looked at. None at all is no
- *   error here: what has to be signed by whom is the caller's rule
+ * The lines of trusted keys, in the order of the note, one line for each key: the first if a key signed twice.
+ * @param messageOf message that a line's signature covers; it throws when the line cannot have one
+ * @throws Error when the signature of a trusted key is invalid, also a repeated one; other lines are not checked. No line at all is no
+ *   error here: the caller decides which signatures are required
  */
 export function verifiedLines(
   note: Note,

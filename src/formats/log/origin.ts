@@ -1,4 +1,4 @@
-// The origin of a log of this service, `<name>/log/<number>`: one that was closed has a successor with the next number.
+// The origin of a log of this service, `<name>/log/<number>`. The successor of a closed log has the next number.
 
 /** @returns undefined for a log of another service, whose origin may be any text */
 export function readOrigin(origin: string): { readonly name: string; readonly number: number } | undefined {

@@ -1,17 +1,17 @@
-// C2SP tlog-policy: the file in which somebody says which logs and witnesses they trust, and how many of the witnesses are enough.
+// C2SP tlog-policy: a file that names the trusted logs and witnesses, and the number of witnesses that is enough.
 import { equalBytes } from '../bytes.ts'
 import type { Sha256 } from '../merkle/tree.ts'
 import { openCheckpoint, parseInteger, type OpenedCheckpoint, type Signer } from './checkpoint.ts'
 import { parseVkey, type NoteCrypto, type SignatureType, type VerifierKey } from './note.ts'
 
 interface PolicyLog {
-  /** Its name is the origin of the log. */
+  /** The key's name is the origin of the log. */
   readonly key: VerifierKey
   readonly url?: string
 }
 
 interface PolicyWitness {
-  /** Within the policy only; the key has a name of its own. */
+  /** The name within the policy only; the key has its own name. */
   readonly name: string
   readonly key: VerifierKey
   readonly url?: string
@@ -19,13 +19,13 @@ interface PolicyWitness {
 
 export interface PolicyGroup {
   readonly name: string
-  /** How many of the members are enough. */
+  /** Number of members that is enough. */
   readonly threshold: number
   readonly members: readonly (PolicyWitness | PolicyGroup)[]
 }
 
 export interface LogPolicy {
-  /** Any one of them is enough. */
+  /** Any of them is enough. */
   readonly logs: readonly PolicyLog[]
   readonly witnesses: readonly PolicyWitness[]
   readonly quorum: PolicyWitness | PolicyGroup | 'none'
@@ -36,7 +36,7 @@ export function policyOfKeys(keys: readonly VerifierKey[]): LogPolicy {
   return { logs: keys.map((key) => ({ key })), witnesses: [], quorum: 'none' }
 }
 
-/** The types that may sign for a log, and for a witness: a witness states a time. */
+/** The types that may sign for a log, and for a witness. A witness must state a time. */
 const LOG_TYPES: readonly SignatureType[] = ['ed25519', 'ml-dsa-44-cosignature']
 const WITNESS_TYPES: readonly SignatureType[] = ['ed25519-cosignature', 'ml-dsa-44-cosignature']
 
@@ -44,8 +44,8 @@ const WITNESS_TYPES: readonly SignatureType[] = ['ed25519-cosignature', 'ml-dsa-
 const MAX_OF_A_KIND = 256
 
 /**
- * @param file its bytes, or text that was decoded from them as UTF-8
- * @throws Error that names the line, from 1, and what is wrong with it
+ * @param file bytes of the file, or text that was decoded from them as UTF-8
+ * @throws Error that names the line, from 1, and its mistake
  */
 export function parsePolicy(file: string | Uint8Array, sha256: Sha256): LogPolicy {
   const logs: PolicyLog[] = []
@@ -111,7 +111,7 @@ export function parsePolicy(file: string | Uint8Array, sha256: Sha256): LogPolic
 
   for (const [i, line] of octets(file).split('\n').entries()) {
     try {
-      // DEL is no octet of a policy either.
+      // DEL is not allowed in a policy either.
       // oxlint-disable-next-line no-control-regex -- they are what is refused
       if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) throw new Error('it holds a control character')
       const [keyword, ...items] = line.split(/[ \t]+/).filter((item) => item !== '')
@@ -136,7 +136,7 @@ function thresholdOf(count: string, members: number): number {
 
 const urlOf = (url: string | undefined) => (url === undefined ? {} : { url: utf8(url) })
 
-/** A character for each octet: names are compared as octets, and need not be UTF-8. */
+/** One character for each octet: names are compared as octets, and need not be UTF-8. */
 function octets(file: string | Uint8Array): string {
   const bytes = typeof file === 'string' ? new TextEncoder().encode(file) : file
   return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
@@ -150,7 +150,7 @@ function utf8(item: string): string {
 
 /** A witness of the policy that cosigned. */
 interface WitnessSigner extends Signer {
-  /** As the policy names it. */
+  /** The name in the policy. */
   readonly name: string
 }
 
@@ -159,8 +159,8 @@ export interface TrustedCheckpoint extends OpenedCheckpoint {
 }
 
 /**
- * Reads a checkpoint and checks it by a policy: one of its logs signed it, and a quorum of its witnesses.
- * @throws Error as `openCheckpoint` does, and where too few witnesses cosigned
+ * Reads a checkpoint and checks it by a policy: one of its logs and a quorum of its witnesses must have signed it.
+ * @throws the errors of `openCheckpoint`, and Error when too few witnesses cosigned
  */
 export function openByPolicy(
   note: string | Uint8Array,
@@ -187,7 +187,7 @@ export function openByPolicy(
 
 const nameOf = (quorum: LogPolicy['quorum']) => (quorum === 'none' ? quorum : quorum.name)
 
-/** Whether these cosignatures are enough. */
+/** Whether these cosignatures meet the quorum. */
 export function meetsQuorum(quorum: LogPolicy['quorum'], cosignedBy: readonly Signer[]): boolean {
   if (quorum === 'none') return true
   if ('key' in quorum) return cosignedBy.some(({ key }) => key === quorum.key)

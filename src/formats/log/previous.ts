@@ -1,4 +1,4 @@
-// A log speaks of the one before it in its first entry, of kind `previous`: the SHA-256 of this statement. Browser-safe.
+// The first entry of a log, of kind `previous`, refers to the log before it: it is the SHA-256 of this statement. Browser-safe.
 import { canonicalize } from '../json/canonical.ts'
 
 export interface PreviousLog {
@@ -8,24 +8,24 @@ export interface PreviousLog {
   readonly reopenedAt: string
   readonly previous: {
     readonly origin: string
-    /** Size and root of the tree as the database had it when the log was reopened; a root of null cannot be read. */
+    /** Size and root of the tree in the database when the log was reopened; a null root could not be read. */
     readonly size: number
     /** Base64. */
     readonly root: string | null
-    /** Why it was frozen. */
+    /** The reason why the log was frozen. */
     readonly frozen: string
-    /** Entries behind this size have no signed checkpoint that counts: they are logged again, as `late-…`. */
+    /** Entries after this size have no valid signed checkpoint: they are logged again, as `late-…`. */
     readonly signedSize: number
   }
-  /** The newest signed checkpoint that is known, wherever it was kept; null where none is. */
+  /** The newest known signed checkpoint, wherever it was kept; null when there is none. */
   readonly checkpoint: string | null
-  /** A signed checkpoint that the tree in the database does not begin with: there are two histories, or it is damaged. Null: none is known. */
+  /** A signed checkpoint that contradicts the beginning of the stored tree: two histories exist, or the tree is damaged. Null: none is known. */
   readonly contradiction: string | null
-  /** Signed entries that are not in the database any more, at least. */
+  /** Minimum number of signed entries that are no longer in the database. */
   readonly entriesLost: number
 }
 
-/** @returns undefined where there is none, or where it is no such text: then its log does not begin with its hash */
+/** @returns undefined when there is none, or it is no such text: then its log does not begin with its hash */
 export function parsePrevious(text: string | null): PreviousLog | undefined {
   if (text === null) return undefined
   try {

@@ -1,4 +1,4 @@
-// C2SP tlog-proof: a file that proves, without any further answer of the log, that an entry is in it.
+// C2SP tlog-proof: a file that proves that an entry is in a log, without any further answer of the log.
 import { base64, toBase64 } from '../base64.ts'
 import { parseHash, parseInteger, PATH_MAX } from './checkpoint.ts'
 import { wellFormedText } from './note.ts'
@@ -10,7 +10,7 @@ export interface LogProof {
   readonly path: readonly Uint8Array[]
   /** The signed note, as the log published it. */
   readonly checkpoint: string
-  /** It is not signed: its content must be proven otherwise, as the path proves an entry. */
+  /** Not signed: its content must be proven otherwise, as the path proves an entry. */
   readonly extra?: Uint8Array
 }
 
@@ -27,7 +27,7 @@ export function formatProof({ index, path, checkpoint, extra }: LogProof): strin
   return `${lines.join('\n')}\n\n${checkpoint}`
 }
 
-/** @throws Error that says why it is not a proof; its content is not checked */
+/** @throws Error with the reason why it is not a proof; its content is not checked */
 export function parseProof(file: string | Uint8Array): LogProof {
   const text = wellFormedText(file, 'the proof')
   const blank = text.indexOf('\n\n')

@@ -1,5 +1,5 @@
-// Reads the log's answers on absence and completeness member by member, and checks the entries in them. Nothing in an answer is trusted before
-// that. Browser-safe.
+// Reads the log's answers on absence and completeness member by member, and checks the entries in them. Nothing in an answer is trusted
+// before these checks. Browser-safe.
 import { equalBytes } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { parseHash, PATH_MAX, type Checkpoint, type OpenedCheckpoint } from './checkpoint.ts'
@@ -8,14 +8,14 @@ import { openByPolicy, type LogPolicy } from './policy.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** A policy says whose checkpoints are trusted; a function opens a checkpoint, and throws if no trusted key signed it. */
+/** A policy names the trusted signers of checkpoints; a function opens a checkpoint, and throws if no trusted key signed it. */
 export type OpenedBy = LogPolicy | ((note: string) => OpenedCheckpoint)
 
 export function openedBy(by: OpenedBy, note: string, crypto: NoteCrypto): OpenedCheckpoint {
   return typeof by === 'function' ? by(note) : openByPolicy(note, by, crypto)
 }
 
-/** @throws Error that names the entry as `which`, where its path does not lead to the root of the checkpoint */
+/** @throws Error that names the entry as `which`, when its path does not lead to the root of the checkpoint */
 export function assertLogged(
   { entry, index, path }: { readonly entry: string; readonly index: number; readonly path: Uint8Array[] },
   which: string,

@@ -1,4 +1,4 @@
-// Tiles that were read before: entries under a checkpoint never change, so neither does a tile of a given width.
+// Caches tiles: entries under a checkpoint never change, so neither does a tile of a given width.
 import type { RootsWithin, Tile, TileMemo } from './tiles.ts'
 
 export interface LogTiles {
@@ -7,9 +7,9 @@ export interface LogTiles {
   readonly forget: () => void
 }
 
-/** @param tilesMax beyond it the tile that was used longest ago is forgotten. One takes 8 KB, and up to 30 KB more for its nodes */
+/** @param tilesMax above it the least recently used tile is dropped. A tile takes 8 KB, and up to 30 KB more for its nodes */
 export function openLogTiles(tilesMax: number): LogTiles {
-  /** In the order of their use. */
+  /** Least recently used first. */
   const known = new Map<string, RootsWithin>()
   return {
     of: (log) => {

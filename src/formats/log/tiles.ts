@@ -7,25 +7,25 @@ import { nodeHash, nodeHasher, type Sha256 } from '../merkle/tree.ts'
 export const TILE_WIDTH = 256
 export const HASH_BYTES = 32
 
-/** Which bundle has the entry of an index. */
+/** The number of the bundle that has the entry of an index. */
 export const bundleOf = (index: number): number => Math.floor(index / TILE_WIDTH)
 
 /** Hash i of tile n at a level is the root of the leaves from (256n + i) · 256^level up to 256^level later. */
 export interface Tile {
-  /** From 0, whose hashes are those of the leaves. */
+  /** From 0, the level of the leaf hashes. */
   readonly level: number
   readonly n: number
-  /** 1 to 256: how many hashes, from the first. */
+  /** Number of hashes, from the first: 1 to 256. */
   readonly width: number
 }
 
-/** How many hashes a tile has in a tree of this size, 0 to 256. With level 0: how many entries a bundle has. */
+/** Number of hashes of a tile in a tree of this size, 0 to 256. With level 0: number of entries of a bundle. */
 export function widthOf({ level, n }: Omit<Tile, 'width'>, size: number): number {
   const hashes = Math.floor(size / TILE_WIDTH ** level)
   return Math.min(Math.max(hashes - n * TILE_WIDTH, 0), TILE_WIDTH)
 }
 
-/** Below `<prefix>/tile/`: `1/x001/234`, with `.p/<width>` where it is not full. */
+/** Path below `<prefix>/tile/`: `1/x001/234`, with `.p/<width>` if the tile is not full. */
 export function tilePath({ level, n, width }: Omit<Tile, 'level'> & { level: number | 'entries' }): string {
   const digits = String(n).padStart(Math.ceil(String(n).length / 3) * 3, '0')
   const groups = digits.match(/.{3}/g)!.map((group, i, all) => (i < all.length - 1 ? `x${group}` : group))
@@ -34,7 +34,7 @@ export function tilePath({ level, n, width }: Omit<Tile, 'level'> & { level: num
 
 const PATH = /^(entries|0|[1-9][0-9]?)\/((?:x[0-9]{3}\/)*[0-9]{3})(?:\.p\/([1-9][0-9]{0,2}))?$/
 
-/** @returns undefined for what `tilePath` does not make */
+/** @returns undefined for any path that `tilePath` does not make */
 export function parseTilePath(
   path: string,
 ): (Omit<Tile, 'level'> & { level: number | 'entries' }) | undefined {
@@ -46,7 +46,7 @@ export function parseTilePath(
   } as const
   if (groups === '' || !Number.isSafeInteger(tile.n) || (tile.level !== 'entries' && tile.level > 63))
     return undefined
-  // Leading groups of zeros, and a width of 256 or more that is spelled out, are other names for the same.
+  // Leading groups of zeros, and an explicit width of 256 or more, would be further names of the same tile.
   return tilePath(tile) === path ? tile : undefined
 }
 
@@ -67,7 +67,7 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** @throws Error where it ends within an entry */
+/** @throws Error when it ends within an entry */
 export function decodeBundle(bytes: Uint8Array): Uint8Array[] {
   const entries: Uint8Array[] = []
   for (let at = 0; at < bytes.length;) {
@@ -79,21 +79,21 @@ export function decodeBundle(bytes: Uint8Array): Uint8Array[] {
   return entries
 }
 
-/** Reads tiles, all at once, in their order: `width` · 32 bytes each. It throws where one is missing or of another length. */
+/** Reads tiles, all at once, in their order: `width` · 32 bytes each. Throws when a tile is missing or has another length. */
 export type ReadTiles = (tiles: readonly Tile[]) => Promise<readonly Uint8Array[]>
 
-/** @returns the root of 2^k hashes of a tile, from one of them on */
+/** @returns the root of `count` hashes of a tile (a power of two), starting at hash `from` */
 export type RootsWithin = (from: number, count: number) => Uint8Array
 
-/** Tiles of one log that were read before (tile-memo.ts). */
+/** Cached tiles of one log (tile-memo.ts). */
 export interface TileMemo {
   readonly get: (tile: Tile) => RootsWithin | undefined
   readonly set: (tile: Tile, roots: RootsWithin) => void
 }
 
 /**
- * Whether the tree of `size` entries begins with that of a checkpoint which has no more.
- * @throws what `readTiles` does
+ * Whether the tree of `size` entries begins with the tree of a checkpoint of at most that size.
+ * @throws the errors of `readTiles`
  */
 export async function beginsWith(
   { size, readTiles }: { readonly size: number; readonly readTiles: ReadTiles },
@@ -106,10 +106,10 @@ export async function beginsWith(
 }
 
 /**
- * The roots of subtrees of a log: what a consistency or inclusion proof is made of.
+ * The roots of subtrees of a log, which form a consistency or inclusion proof.
  * @param ranges subtrees as `assertSubtree` defines them, none beyond `size`
- * @param size of the tree, which says how wide the tiles at its edge are
- * @param memo of this log: spares tiles that were read before, and their hashing. Only where the result is checked against a root
+ * @param size size of the tree, which determines the width of the tiles at its edge
+ * @param memo memo of this log, which saves reading and hashing tiles again. Only for results that are checked against a root
  */
 export async function subtreeRoots(
   ranges: readonly LeafRange[],
@@ -134,7 +134,7 @@ export async function subtreeRoots(
   const unknown = [...wanted].filter(([name]) => !tiles.has(name))
   const read = unknown.length === 0 ? [] : await readTiles(unknown.map(([, tile]) => tile))
   for (const [i, [name, tile]] of unknown.entries()) {
-    // A copy, where it is kept: what was read may be part of a much larger buffer.
+    // A cached tile is copied: the bytes that were read may be part of a much larger buffer.
     const roots = rootsWithin(memo === undefined ? read[i]! : Uint8Array.from(read[i]!), sha256)
     memo?.set(tile, roots)
     tiles.set(name, roots)
@@ -145,21 +145,21 @@ export async function subtreeRoots(
   )
 }
 
-/** The paths of leaves, each from the leaf up (RFC 9162 §2.1.3.1), from tiles that are read all at once. `memo` as of `subtreeRoots`. */
+/** The paths of leaves, each from the leaf up (RFC 9162 §2.1.3.1), from tiles that are read all at once. `memo` as in `subtreeRoots`. */
 export async function inclusionProofs(
   { indexes, size }: { indexes: readonly number[]; size: number },
   readTiles: ReadTiles,
   sha256: Sha256,
   memo?: TileMemo,
 ): Promise<Uint8Array[][]> {
-  // A leaf is a subtree, and the proof that a tree holds it is its path.
+  // A leaf is a subtree, and the proof that a tree contains it is its path.
   const ranges = indexes.map((index) => consistencyRanges({ start: index, end: index + 1, size }))
   const roots = await subtreeRoots(ranges.flat(), size, readTiles, sha256, memo)
   let at = 0
   return ranges.map(({ length }) => roots.slice(at, (at += length)))
 }
 
-/** RFC 9162 §2.1.4.1: the proof that the tree of `to` leaves begins with that of `from`, 1 or more. */
+/** RFC 9162 §2.1.4.1: the proof that the tree of `to` leaves begins with the tree of `from` leaves, 1 or more. */
 export function consistencyProof(
   { from, to }: { from: number; to: number },
   readTiles: ReadTiles,
@@ -173,7 +173,7 @@ export function peakRanges(size: number): LeafRange[] {
   return size === 0 ? [] : completeRanges({ start: 0, end: size })
 }
 
-/** A subtree of 2^k leaves: some hashes of one tile. */
+/** A subtree of 2^k leaves, as hashes of one tile. */
 interface CompleteSubtree {
   readonly tile: Omit<Tile, 'width'>
   readonly from: number
@@ -190,7 +190,7 @@ function completeSubtrees(range: LeafRange): CompleteSubtree[] {
   })
 }
 
-/** Cuts a subtree into complete ones, largest first. */
+/** Cuts a subtree into complete subtrees, largest first. */
 function completeRanges({ start, end }: LeafRange): LeafRange[] {
   const ranges: LeafRange[] = []
   for (let at = start; at < end;) {
@@ -202,14 +202,14 @@ function completeRanges({ start, end }: LeafRange): LeafRange[] {
   return ranges
 }
 
-/** The root of 2^k hashes of a tile. Each node is computed once: the paths of many leaves share most of them. */
+/** Computes roots of 2^k hashes of a tile. Each node is computed once: the paths of many leaves share most nodes. */
 function rootsWithin(tile: Uint8Array, sha256: Sha256): RootsWithin {
   const nodes: Uint8Array[] = []
   const hashOf = nodeHasher(sha256)
   const computed = (from: number, count: number) =>
     hashOf(rootOf(from, count / 2), rootOf(from + count / 2, count / 2))
   const rootOf = (from: number, count: number): Uint8Array =>
-    // As in a heap: the root of the whole tile is 1, and the children of i are 2i and 2i + 1.
+    // Numbered as in a heap: the root of the whole tile is 1, and the children of i are 2i and 2i + 1.
     count === 1 ? hashAt(tile, from) : (nodes[(TILE_WIDTH + from) / count] ??= computed(from, count))
   return rootOf
 }

@@ -1,12 +1,12 @@
-// One signature for a batch of artifacts (decisions §12; docs/design-notes.md "Batch signatures"): the head of a Merkle tree over them is
-// signed, in the form of a C2SP tlog-checkpoint, and each artifact carries its path. Browser-safe: hashing and base64 are arguments.
+// One signature for a batch of artifacts (decisions §12; docs/design-notes.md "Batch signatures"): it signs the head of a Merkle tree over
+// them, in the form of a C2SP tlog-checkpoint, and each artifact contains its path. Browser-safe: hashing and base64 are arguments.
 import { rootOfInclusion, leafHash, type Sha256 } from './tree.ts'
 
 /** The position of an artifact in its batch, as `signature.batch` states it. */
 export type BatchPosition = {
   /** The first line of the head: `<name>/batch/<uuid>`. */
   readonly origin: string
-  /** How many artifacts the batch has, 2 or more. */
+  /** Number of artifacts in the batch, 2 or more. */
   readonly size: number
   /** From 0. */
   readonly index: number
@@ -16,24 +16,24 @@ export type BatchPosition = {
 
 export interface Hashing {
   readonly sha256: Sha256
-  /** Undefined if it is not the canonical text of its bytes. */
+  /** Undefined if the text is not the canonical base64 of its bytes. */
   readonly fromBase64: (text: string) => Uint8Array | undefined
   readonly toBase64: (bytes: Uint8Array) => string
 }
 
-/** The text of a head, its last newline included: what is signed, as UTF-8. */
+/** The text of a head, including its last newline; its UTF-8 bytes are signed. */
 export function headText({ origin, size, root }: { origin: string; size: number; root: string }): string {
   return `${origin}\n${size}\n${root}\n`
 }
 
-/** Printable ASCII without space and plus sign, so that no head begins as a DSSE encoding does, and each name is one of a C2SP note. */
+/** Printable ASCII without space and plus sign, so that no head begins like a DSSE encoding, and each name is valid in a C2SP note. */
 const ORIGIN = /^[!-*,-~]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
- * The head that must be signed for an artifact to stand where `batch` says.
- * @param encoded the artifact, as a signature of its own would sign it: the data of the leaf
+ * The head that must be signed if an artifact has the position that `batch` states.
+ * @param encoded the artifact in the encoding of its individual signature: the data of the leaf
  * @param batch of any shape
- * @throws Error whose message says what is wrong with `batch`
+ * @throws Error whose message names the mistake in `batch`
  */
 function headOf(encoded: Uint8Array, batch: unknown, { sha256, fromBase64, toBase64 }: Hashing): string {
   const { origin, size, index, path } = readPosition(batch)
@@ -69,12 +69,12 @@ export function positionText({ index, origin, path, size }: BatchPosition): stri
 
 const BATCH = '-batch'
 
-/** The algorithm whose key signs under this name: `ed25519` for `ed25519-batch`, and any other name as it is. */
+/** The algorithm of the key that signs under this name: `ed25519` for `ed25519-batch`; any other name is unchanged. */
 export function familyOf(algorithm: string): string {
   return algorithm.endsWith(BATCH) ? algorithm.slice(0, -BATCH.length) : algorithm
 }
 
-/** The kinds of artifacts that are signed by batch, each with its algorithms. A receipt's own signature is Ed25519 and never by batch: it is checked with `openssl` alone. */
+/** The kinds of artifacts that are signed by batch, with their algorithms. A receipt's own signature is never: `openssl` alone can check it. */
 const SIGNED_BY_BATCH: Readonly<Record<string, readonly string[]>> = {
   'trust-record': ['ed25519-batch', 'ml-dsa-65-batch'],
   'execution-authorization': ['ed25519-batch'],
@@ -82,8 +82,8 @@ const SIGNED_BY_BATCH: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The bytes that a signature is of: the encoded artifact itself, or the head of its batch.
- * @throws Error whose message says what is wrong, where the signature is none that this artifact can have
+ * The bytes that a signature covers: the encoded artifact itself, or the head of its batch.
+ * @throws Error whose message names the mistake, when the artifact cannot have such a signature
  */
 export function signedMessage(
   artifact: string,

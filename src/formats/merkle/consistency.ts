@@ -1,9 +1,9 @@
-// Consistency proofs: that a tree holds an earlier one unchanged (RFC 9162 §2.1.4), or any subtree of it
-// (draft-ietf-plants-merkle-tree-certs §4.4). The earlier tree is the subtree that starts at 0, so one algorithm does for both.
+// Consistency proofs: a tree contains an earlier tree unchanged (RFC 9162 §2.1.4), or any subtree of it
+// (draft-ietf-plants-merkle-tree-certs §4.4). The earlier tree is the subtree that starts at 0, so one algorithm serves for both.
 import { equalBytes } from '../bytes.ts'
 import { assertHash, half, nodeHash, odd, type Sha256 } from './tree.ts'
 
-/** The leaves from `start` up to and without `end`. */
+/** The leaves from `start` up to, but excluding, `end`. */
 export interface LeafRange {
   readonly start: number
   readonly end: number
@@ -23,9 +23,9 @@ export function consistencyRanges(part: Part): LeafRange[] {
   assertPart(part)
   const { start, end } = part
   const ranges: LeafRange[] = []
-  // The node that holds the part, from the root down. Its other child is in the proof, after what is below.
+  // The node that contains the part, from the root down. Its other child is in the proof, after the hashes below.
   let node: LeafRange = { start: 0, end: part.size }
-  // Where a node splits the part, its left child is all of the part and goes into the proof; the right child holds the rest of it.
+  // If a node splits the part, its left child lies wholly in the part and goes into the proof; the right child contains the rest of it.
   let rest = start
   while (node.start !== rest || node.end !== end) {
     const split = node.start + largestPowerOfTwoBelow(node.end - node.start)
@@ -40,16 +40,16 @@ export function consistencyRanges(part: Part): LeafRange[] {
       rest = Math.max(rest, split)
     }
   }
-  // The verifier has the hash of the whole part, but not of a rest.
+  // The verifier has the hash of the whole part, but not of a rest of it.
   if (rest !== start) ranges.push(node)
   return ranges.toReversed()
 }
 
 /**
- * Checks that the tree with `root` holds the subtree with `partRoot` (§4.4.3; from 0, RFC 9162 §2.1.4.2).
+ * Checks that the tree with `root` contains the subtree with `partRoot` (§4.4.3; from 0, RFC 9162 §2.1.4.2).
  *
- * @throws Error that says why it does not: the part is no subtree or ends after the tree, the path is not exactly as long as they make
- *   it, a hash has not 32 bytes, or the path leads to another root
+ * @throws Error with the reason why it does not: the part is no subtree or ends after the tree, the path does not have exactly the length
+ *   that they require, a hash is not 32 bytes long, or the path leads to another root
  */
 export function assertConsistent(
   proof: Part & {
@@ -66,10 +66,10 @@ export function assertConsistent(
   path.forEach((hash, i) => assertHash(hash, 'path hash', i))
   // The positions, within their level, of the first and last node over the part and of the last node of the tree.
   const at = { first: start, last: end - 1, treeLast: size - 1 }
-  // Up to the largest complete subtree at the end of the part: from there the proof goes on.
+  // Goes up to the largest complete subtree at the end of the part: the proof begins there.
   const isBelow = () => at.first !== at.last && (odd(at.last) || end === size)
   while (isBelow()) goUp(at)
-  // The part is that subtree itself, or its hash comes first in the path.
+  // The part is this subtree itself, or the subtree's hash is the first of the path.
   const isWhole = at.first === at.last
   const seed = isWhole ? partRoot : path[0]
   if (seed === undefined) throw new Error('the path is too short for the part and the size')
@@ -79,7 +79,7 @@ export function assertConsistent(
     if (odd(at.last) || at.last === at.treeLast) {
       if (at.first < at.last) ofPart = nodeHash(hash, ofPart, sha256)
       ofTree = nodeHash(hash, ofTree, sha256)
-      // A last node without a sibling rises unchanged.
+      // A last node without a sibling moves up unchanged.
       while (!odd(at.last)) goUp(at)
     } else ofTree = nodeHash(ofTree, hash, sha256)
     goUp(at)
@@ -96,7 +96,7 @@ function goUp(at: { first: number; last: number; treeLast: number }): void {
 }
 
 /**
- * A subtree is a run of leaves that has the same hashes as a tree of its own and within the larger tree.
+ * A subtree is a range of leaves that has the same hashes as a separate tree and within the larger tree.
  * @throws Error when the range is empty or does not begin at a multiple of its size rounded up to a power of two (§4.1)
  */
 export function assertSubtree({ start, end }: LeafRange): void {

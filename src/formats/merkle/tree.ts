@@ -1,6 +1,6 @@
-// Merkle trees as RFC 9162 §2.1 (and RFC 6962 before it) hashes them. They run in a browser too, so the hash function is an argument.
+// Merkle trees with the hashing of RFC 9162 §2.1 (and RFC 6962 before it). They also run in a browser, so the hash function is an argument.
 
-/** @returns 32 bytes; it must not keep the bytes that it is given: a tree fills them anew for each node */
+/** @returns 32 bytes. It must not keep its input: a tree reuses the input buffer for each node */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
 
 /** SHA-256(0x00 ‖ data), RFC 9162 §2.1.1. */
@@ -10,7 +10,7 @@ export function leafHash(data: Uint8Array, sha256: Sha256): Uint8Array {
   return sha256(input)
 }
 
-/** `leafHash` of many, with one buffer for all of them: an allocation for each would cost a third of the hashing. */
+/** `leafHash` for many leaves with one shared buffer: an allocation for each would cost a third of the hashing. */
 export function leafHasher(sha256: Sha256): (data: Uint8Array) => Uint8Array {
   let input = new Uint8Array(256)
   return (data) => {
@@ -20,12 +20,12 @@ export function leafHasher(sha256: Sha256): (data: Uint8Array) => Uint8Array {
   }
 }
 
-/** SHA-256(0x01 ‖ left ‖ right), RFC 9162 §2.1.1: its first byte keeps a node from passing for a leaf. */
+/** SHA-256(0x01 ‖ left ‖ right), RFC 9162 §2.1.1: the first byte prevents a node from passing for a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array {
   return sha256(nodeInput(new Uint8Array(65), left, right))
 }
 
-/** `nodeHash` of many, with one buffer for all of them. */
+/** `nodeHash` for many nodes with one shared buffer. */
 export function nodeHasher(sha256: Sha256): (left: Uint8Array, right: Uint8Array) => Uint8Array {
   const input = new Uint8Array(65)
   return (left, right) => sha256(nodeInput(input, left, right))
@@ -52,7 +52,7 @@ interface MerkleTree {
 
 /**
  * @param leafHashes one `leafHash` of 32 bytes per leaf
- * @throws Error when there are none: an empty tree has nothing to prove, and its root could not be told from a mistake
+ * @throws Error when there are no leaves: an empty tree has nothing to prove, and its root could not be distinguished from a mistake
  */
 export function buildTree(leafHashes: readonly Uint8Array[], sha256: Sha256): MerkleTree {
   leafHashes.forEach((hash, index) => assertHash(hash, 'leaf hash', index))
@@ -83,7 +83,7 @@ export function levelsOf(leafHashes: Level, sha256: Sha256): Uint8Array[][] {
   return levels
 }
 
-/** The hash above two neighbours. The last of an odd number has none and stands there as it is: nothing is hashed with itself. */
+/** The hash above two neighbours. A last node without a neighbour moves up unchanged: no node is hashed with itself. */
 export function parentIn(below: Level, position: number, hashOf: ReturnType<typeof nodeHasher>): Uint8Array {
   const left = below[position * 2]!
   const right = below[position * 2 + 1]
@@ -104,11 +104,11 @@ export function pathIn<Node>(levels: readonly (readonly Node[])[], index: number
 }
 
 /**
- * The root that a leaf has in a tree of the given size, RFC 9162 §2.1.3.2. It proves nothing until it is compared with a root that is trusted.
+ * The root of a leaf in a tree of the given size, RFC 9162 §2.1.3.2. It proves nothing until it is compared with a trusted root.
  *
  * @param proof.path from the leaf up, 32 bytes each
- * @throws Error when index and size are no integers with 0 ≤ index < size, when the path is not exactly as long as they make it, or when a
- *   hash has not 32 bytes
+ * @throws Error when index and size are not integers with 0 ≤ index < size, when the path does not have exactly the length that they require,
+ *   or when a hash is not 32 bytes long
  */
 export function rootOfInclusion(
   proof: {
@@ -124,13 +124,13 @@ export function rootOfInclusion(
   assertHash(proof.leafHash, 'the leaf hash')
   path.forEach((hash, height) => assertHash(hash, 'path hash', height))
   let hash = proof.leafHash
-  // The position of the node on the way to the root in its level, and that of the last node of the level.
+  // The position in its level of the node on the way to the root, and the position of the level's last node.
   let [position, last] = [index, size - 1]
   for (const sibling of path) {
     if (last === 0) throw new Error('the path is too long for the index and the size')
     if (odd(position) || position === last) {
       hash = nodeHash(sibling, hash, sha256)
-      // A last node without a sibling rises unchanged, up to the level where it is a right child.
+      // A last node without a sibling moves up unchanged to the level where it is a right child.
       while (!odd(position)) [position, last] = [half(position), half(last)]
     } else hash = nodeHash(hash, sibling, sha256)
     ;[position, last] = [half(position), half(last)]
@@ -139,17 +139,17 @@ export function rootOfInclusion(
   return hash
 }
 
-/** Not by `>>`, which takes 32 bits: a log may have more leaves. */
+/** Does not use `>>`, which is limited to 32 bits: a log may have more leaves. */
 export const half = (position: number): number => Math.floor(position / 2)
 export const odd = (position: number): boolean => position % 2 === 1
 
-/** @throws Error that names the hash and its position in the list, if it has not 32 bytes */
+/** @throws Error that names the hash and its position in the list, if it is not 32 bytes long */
 export function assertHash(hash: Uint8Array, name: string, index?: number): void {
   if (hash.length === 32) return
   throw new Error(`${name}${index === undefined ? '' : ` ${index}`} has ${hash.length} bytes; a hash has 32`)
 }
 
-/** A size that is no safe integer is refused too: its halves would not be exact. */
+/** A size that is no safe integer is refused too: half of it would not be exact. */
 function assertIndex(index: number, size: number): void {
   if (!Number.isSafeInteger(size) || size < 1) throw new Error('the size is not an integer of 1 or more')
   if (!Number.isSafeInteger(index) || index < 0) throw new Error('the index is not an integer of 0 or more')

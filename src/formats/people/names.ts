@@ -1,10 +1,10 @@
-// Names that people read. Two that look alike are told apart by programs alone, so a person could act under the one and approve under the other.
+// Names that people read. Only programs can distinguish two that look alike, so a person could act under one name and approve under the other.
 
-/** These show as nothing, or as a blank: all but a space in the middle. `U+2800` is the braille pattern without a dot. */
+/** Characters that show as nothing or as a blank, except a space in the middle. `U+2800` is the braille pattern without a dot. */
 const BLANK_AT_END = /^[\s\u2800]|[\s\u2800]$/
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-/** Completes "the name …"; undefined: it is written in the one way in which it is read. Letters of other scripts are too. */
+/** Completes "the name …"; undefined: the name is written as it is read. Letters of other scripts are allowed. */
 function obscurityOf(name: string): string | undefined {
   if (BLANK_AT_END.test(name)) return 'begins or ends with white space'
   if (UNSEEN.test(name)) return 'has a character that is not visible'
@@ -18,8 +18,8 @@ export function isClearName(name: string): boolean {
 }
 
 /**
- * Names that look like another one, each as a sentence.
- * @param field where the names stand
+ * Names that look like another name, each as a sentence.
+ * @param field member that holds the names
  */
 export function unclearNames(names: readonly string[], field: string): string[] {
   return names.flatMap((name, index) => {
@@ -28,10 +28,10 @@ export function unclearNames(names: readonly string[], field: string): string[] 
   })
 }
 
-/** Such a name is read as it is written, in a sentence and in a page, in any font. */
+/** Such a name reads as it is written, in a sentence and on a page, in any font. */
 const PLAIN_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9._:@-]*[A-Za-z0-9_])?$/
 
-/** A sentence for each name that is allowed and yet easily taken for another one, such as one with a letter of another script. */
+/** A sentence for each name that is allowed but easily taken for another name, such as a name with a letter of another script. */
 export function lookalikeWarnings(names: readonly string[]): string[] {
   return [...new Set(names)]
     .filter((name) => !PLAIN_NAME.test(name))

@@ -1,8 +1,8 @@
-// Persons (decisions §13): which names and keys belong to one human. Acts, approvals and checks count by person, so that no human is two
-// people by having two names.
+// Persons (decisions §13): the names and keys that belong to one human. Acts, approvals and checks count by person, so that two names do not
+// make two people of one human.
 import type { Caller } from './caller.ts'
 
-/** The statement of one entry of a register: its names and public keys are of one human. */
+/** The statement of one entry of a register: its names and public keys belong to one human. */
 export interface Naming {
   readonly callerId?: string
   readonly approverId?: string
@@ -10,13 +10,13 @@ export interface Naming {
   readonly publicKeyPems: readonly string[]
 }
 
-/** Plain data: it crosses to the threads. A name that is not here is a person of its own. */
+/** Plain data, because it is sent to the threads. A name that is not included is a person of its own. */
 export interface Persons {
-  /** By the name as `foldName` writes it; callerIds and approverIds are names alike. */
+  /** By the name as `foldName` writes it; callerIds and approverIds are treated alike. */
   readonly ofName: ReadonlyMap<string, string>
   /** The approverIds of each person, sorted. */
   readonly approverIds: ReadonlyMap<string, readonly string[]>
-  /** `ofName` for statements, as a JSON object: without those whose name is the person's. */
+  /** `ofName` as a JSON object for statements, without entries whose name is the person's. */
   readonly ofNameJson: string
 }
 
@@ -43,9 +43,9 @@ export function namingOfApprover({
   return { approverId, publicKeyPems: [publicKeyPem] }
 }
 
-/** Joins what shares a name or a key, over any number of steps. */
+/** Joins entries that share a name or a key, over any number of steps. */
 export function joinPersons(namings: readonly Naming[]): Persons {
-  // A forest: each name, and each key, points towards the one that stands for its person.
+  // A forest: each name and each key points towards the member that represents its person.
   const parents = new Map<string, string>()
   const rootOf = (member: string): string => {
     const parent = parents.get(member) ?? member
@@ -72,18 +72,18 @@ export function joinPersons(namings: readonly Naming[]): Persons {
   }
 }
 
-/** Names first, so that a name stands for the person. */
+/** Names come first, so that a name represents the person. */
 function membersOf({ callerId, approverId, publicKeyPems }: Naming): string[] {
   const names = [callerId, approverId].flatMap((name) => (name === undefined ? [] : [foldName(name)]))
   return [...names, ...publicKeyPems.map(keyBytesOf)]
 }
 
-/** People take names that differ only in case for one. PostgreSQL does the same by `lower(… COLLATE "C")`. */
+/** People read names that differ only in case as the same name. PostgreSQL folds them alike with `lower(… COLLATE "C")`. */
 function foldName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** The Base64 of a PEM: its bytes, however its lines are broken. A space keeps it apart from every name. */
+/** The Base64 of a PEM, regardless of its line breaks. A space distinguishes it from every name. */
 function keyBytesOf(pem: string): string {
   return ` ${pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')}`
 }
@@ -100,7 +100,7 @@ export function isSamePerson(persons: Persons, one: string, other: string): bool
 
 /**
  * The approverIds of the persons behind an execution, whose approvals do not count for it.
- * @param initiators its callerId and its principalId
+ * @param initiators the execution's callerId and principalId
  * @returns sorted
  */
 export function approversBehind(persons: Persons, initiators: readonly string[]): string[] {
@@ -108,15 +108,15 @@ export function approversBehind(persons: Persons, initiators: readonly string[])
   return [...behind].flatMap((person) => persons.approverIds.get(person) ?? []).toSorted()
 }
 
-/** Whether an approver is a person behind an execution. @param initiators its callerId and its principalId */
+/** Whether an approver is a person behind an execution. @param initiators the execution's callerId and principalId */
 export function isBehind(persons: Persons, approverId: string, initiators: readonly string[]): boolean {
   return initiators.some((name) => isSamePerson(persons, name, approverId))
 }
 
 /**
- * Approvers whose approvals count for an execution: the first of each person, and no person behind it.
+ * Approvers whose approvals count for an execution: the first of each person, excluding persons behind the execution.
  * @param approverIds in the order of preference
- * @param initiators its callerId and its principalId
+ * @param initiators the execution's callerId and principalId
  */
 export function countedApprovers(
   persons: Persons,
@@ -133,9 +133,9 @@ export function countedApprovers(
 }
 
 /**
- * Finds another person who already holds a public key of `proposed`; undefined: there is none. Persons are compared by names only: sharing
+ * Finds another person who already holds a public key of `proposed`; undefined: there is none. Persons are compared only by names: sharing
  * the key does not make them one person.
- * @param standing every entry of every register, revoked ones too
+ * @param standing every entry of every register, including revoked ones
  * @returns completes "this public key is that of …"
  */
 export function otherHolder(standing: readonly Naming[], proposed: Naming): string | undefined {

@@ -29,13 +29,13 @@ const members = {
   ),
 }
 
-/** Either `transaction` or `fromRefusal`. */
+/** Has either `transaction` or `fromRefusal`. */
 export const ApprovalRequestBody = closed({
   transaction: Type.Optional(SubmittedTransaction),
   ...members,
 })
 
-/** As it is read: what is wrong with the transaction is said as POST /execute says it. */
+/** The body as it is read: mistakes in the transaction are reported as in POST /execute. */
 export const ApprovalRequestRead = closed({
   transaction: Type.Optional(Type.Record(AnyKey, Type.Unknown(), { description: 'an object' })),
   ...members,

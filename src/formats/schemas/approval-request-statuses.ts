@@ -1,4 +1,4 @@
-// How an approval request can stand. The service's schema and every verifier read this list; the Python client writes it again.
+// The states of an approval request. The service's schema and every verifier read this list; the Python client has a copy.
 export const approvalRequestStatuses = [
   'PENDING',
   'APPROVED',

@@ -33,9 +33,9 @@ export const ApprovalRequestContent = Type.Object({
 })
 export type ApprovalRequestContent = Type.Static<typeof ApprovalRequestContent>
 
-/** How many notes a request takes, of all who write on it together. */
+/** Maximum number of notes on a request, of all writers together. */
 export const NOTES_MAX = 20
-/** How many of them one caller writes. */
+/** Maximum number of notes of one caller on a request. */
 export const NOTES_OF_ONE_MAX = 10
 
 /** Exactly the members that the signature of the artifact `approval-request-note` covers. */
@@ -61,7 +61,7 @@ export const ApprovalRequestClose = Type.Object({
 })
 export type ApprovalRequestClose = Type.Static<typeof ApprovalRequestClose>
 
-/** Why an approval for a request does not count. */
+/** The reasons why an approval for a request does not count. */
 export const notCountedReasons = ['KEY_REVOKED', 'EXPIRED', 'INITIATOR', 'NOT_IN_GROUP'] as const
 export type NotCounted = (typeof notCountedReasons)[number]
 
@@ -70,7 +70,7 @@ const Highest = Type.Union([Type.Number(), Type.Null()], {
   description: 'the highest of their amounts; null: none had one',
 })
 
-/** What a request is compared with, so that its approvers look twice where it differs. */
+/** The comparison of a request with others, so that its approvers look twice where it differs. */
 export const Compared = Type.Object(
   {
     onTarget: Type.Optional(

@@ -1,19 +1,19 @@
 // SignedApproval (decisions §7): a human's signature under one action, within a scope, for a time. Version 2 is for the execution that
-// one approval request asked for, and for no other one; version 3 is the same, and says why.
+// one approval request asked for, and for no other execution; version 3 also has a reason.
 import { Type } from 'typebox'
 import { isObject } from '../json/fields.ts'
 import { REASON_MAX } from './approval-reason.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
-/** The members beside a payload that a human's key makes: a raw key a bare signature, a passkey one of an assertion. */
+/** The members besides the payload of a human's signature: a raw key signs the payload itself, a passkey an assertion. */
 export const humanSignature = {
   algorithm: Type.Enum(['ed25519', 'webauthn-es256', 'webauthn-ed25519'], {
     type: 'string',
     description: 'one of ed25519, webauthn-es256, webauthn-ed25519',
   }),
   signature: Base64,
-  /** Only of a passkey. */
+  /** Present only for a passkey. */
   webauthn: Type.Optional(
     closed({
       authenticatorData: Base64,
@@ -22,7 +22,7 @@ export const humanSignature = {
   ),
 }
 
-/** Part of a keyId that is published as `{approverId}:{keyId}`. */
+/** Part of a keyId in its published form `{approverId}:{keyId}`. */
 export const ApproverName = Type.String({
   pattern: '^[A-Za-z0-9._@-]{1,64}$',
   description: '1 to 64 letters, digits or . _ @ -',
@@ -47,7 +47,7 @@ const Limit = closed({
   max: Type.Number({ description: 'a number' }),
 })
 
-/** By characters, as verifiers count them; PostgreSQL reads no JSON that has U+0000 as text. */
+/** Counted in characters, as verifiers count them. PostgreSQL cannot read JSON with U+0000 as text. */
 const ApprovalReason = Type.String({
   pattern: `^(?=[^]*\\S)[^\\u0000]{1,${REASON_MAX}}$`,
   description: `a text of 1 to ${REASON_MAX} characters, without U+0000`,
@@ -67,11 +67,11 @@ const Payload = closed({
   approverId: ApproverName,
   keyId: ApproverName,
   capability: Line(129),
-  // A character has up to four bytes: with the capability, an entry of the index stays within what PostgreSQL takes.
+  // A character has up to four bytes: together with the capability, an index entry stays within PostgreSQL's limit.
   target: Line(512),
   scope: Scope,
   requestHash: Type.Optional(Sha256),
-  /** Why the human approves, for later readers. */
+  /** The human's reason for the approval, for later readers. */
   reason: Type.Optional(ApprovalReason),
   issuedAt: Timestamp,
   expiresAt: Timestamp,
@@ -90,7 +90,7 @@ export const SignedApproval = closed({
   ...humanSignature,
 })
 
-/** True for a value with another mistake: that mistake is named. */
+/** True for a value with another mistake: then that mistake is reported. */
 function isOfItsVersion(payload: unknown): boolean {
   if (!isObject(payload) || !isObject(payload['scope'])) return true
   const { version, requestHash, scope, reason } = payload

@@ -1,4 +1,4 @@
-// Groups of approvers, and the changes of them that humans propose (docs/handbook/governing.md).
+// Groups of approvers, and the changes of groups that humans propose (docs/handbook/governing.md).
 import { Type } from 'typebox'
 import { ApproverName } from './approval.ts'
 import { approvedMembers, Reason } from './governance.ts'

@@ -1,4 +1,4 @@
-// Approvers' keys and the changes of them that humans propose (decisions §7).
+// Approvers' keys, and the changes of keys that humans propose (decisions §7).
 import { Type } from 'typebox'
 import { ApproverName, humanSignature } from './approval.ts'
 import { Reason } from './governance.ts'
@@ -6,7 +6,7 @@ import { Base64, closed, Instant } from './primitives.ts'
 
 export const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
 
-/** The name of a passkey for itself, base64url. */
+/** The passkey's own identifier, base64url. */
 export const CREDENTIAL_ID = '^[A-Za-z0-9_-]{1,1364}$'
 
 export const passkeyMembers = {
@@ -25,7 +25,7 @@ export const passkeyMembers = {
   backupEligible: Type.Boolean({ description: 'true or false' }),
 }
 
-/** Signed by the passkey itself, as `key-proof`: the proposer cannot have made up its key. */
+/** Signed by the passkey itself, as `key-proof`: it proves that the proposer did not invent the key. */
 const KeyProof = closed({
   payload: closed({
     version: Type.Literal(1, { description: '1' }),
@@ -63,7 +63,7 @@ export const ApproverProposal = Type.Union([
     passkey: Type.Optional(ProposedPasskey),
     reason: Reason,
   }),
-  // The enrolment under the name is revoked, whatever key is given.
+  // Revokes the enrolled key of this name, even if another key is given.
   closed({
     action: Type.Enum(['revoke']),
     ...approverKey,

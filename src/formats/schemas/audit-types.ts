@@ -1,6 +1,6 @@
-// The types of audit events, beside their schema: the console names them without the schema library.
+// The types of audit events, apart from their schema: the console names them without the schema library.
 
-/** The types that are audited so far. Evidence of a later release may name more. */
+/** All types of this release. Evidence of a later release may name more. */
 export const auditTypes = [
   'caller.rejected',
   'caller.capability_denied',

@@ -1,8 +1,8 @@
-// BusinessTransaction (interface §2.1): what a caller submits.
+// BusinessTransaction (interface §2.1), which a caller submits.
 import { Type } from 'typebox'
 import { Instant, NonEmptyText, Text, Timestamp, Uuid } from './primitives.ts'
 
-/** Type.String() as a key is the pattern `^.*$`, which a key with a line break escapes, and its value with it. */
+/** Type.String() as a key has the pattern `^.*$`, which a key with a line break escapes, and its value as well. */
 export const AnyKey = Type.String({ pattern: '^[\\s\\S]*$' })
 
 const AuthorityType = Type.Enum(['USER', 'ROLE', 'SERVICE', 'ORGANIZATION'], {
@@ -53,7 +53,7 @@ export const SignalValue = Type.Union([Type.Boolean(), Type.Number()], {
 
 export const Signals = Type.Record(AnyKey, SignalValue, { description: 'an object' })
 
-/** The transaction after it was rebuilt field by field: optional maps are there, unknown fields are gone. */
+/** The transaction after it was rebuilt field by field: optional maps are present, unknown fields are removed. */
 export const BusinessTransactionInput = Type.Object({
   businessTransactionId: Uuid,
   metadata: Metadata,
@@ -78,7 +78,7 @@ export const SubmittedTransaction = Type.Object({
   signals: Type.Optional(Signals),
 })
 
-/** As stored and signed: with what the service assigns, and with who submitted it. */
+/** As stored and signed: with the members that the service assigns, and with the submitting caller. */
 export const BusinessTransaction = Type.Object({
   ...BusinessTransactionInput.properties,
   metadata: Type.Object({ ...Metadata.properties, submittedBy: NonEmptyText }),

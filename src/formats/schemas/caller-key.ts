@@ -1,11 +1,11 @@
-// Callers' keys and the changes of them that humans propose (docs/handbook/callers.md).
+// Callers' keys, and the changes of keys that humans propose (docs/handbook/callers.md).
 import { Type } from 'typebox'
 import { ApproverName } from './approval.ts'
 import { passkeyMembers, PublicKeyPem } from './approver.ts'
 import { Reason } from './governance.ts'
 import { closed, Instant, NonEmptyText, Timestamp, Uuid } from './primitives.ts'
 
-/** `anonymous` is what records say when authentication is disabled (decisions §2): no key may speak under that name. */
+/** Records name `anonymous` when authentication is disabled (decisions §2), so no key may have this name. */
 export const CallerId = Type.String({
   pattern: '^(?!anonymous$)[!-~]{1,128}$',
   description: "1 to 128 printable ASCII characters without spaces, and not 'anonymous'",

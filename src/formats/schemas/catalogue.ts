@@ -1,4 +1,4 @@
-// The catalogue: the executions as people look for them (docs/handbook/finding.md).
+// The catalogue of executions, for people who search (docs/handbook/finding.md).
 import { Type } from 'typebox'
 import { resolutions } from './intent-states.ts'
 import { Instant, NonEmptyText, Text, Uuid } from './primitives.ts'
@@ -40,7 +40,7 @@ export const CatalogueEntry = Type.Object({
   ),
 })
 
-/** How far a reply from the catalogue reaches. */
+/** The period that a reply from the catalogue covers. */
 export const completeness = {
   completeUntil: Type.Union([Instant, Type.Null()], {
     description:

@@ -1,4 +1,4 @@
-// One check of evidence, as POST /refusal/verify and POST /audit/verify answer it (decisions §9, §12).
+// One check of evidence, as POST /refusal/verify and POST /audit/verify return it (decisions §9, §12).
 import { Type } from 'typebox'
 import { NonEmptyText } from './primitives.ts'
 

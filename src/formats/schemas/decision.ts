@@ -1,4 +1,4 @@
-// Decision (interface §2.2, decisions §4): what the policy said, with its rule trace.
+// Decision (interface §2.2, decisions §4): the result of the policy, with its rule trace.
 import { Type } from 'typebox'
 import { ApprovalRequestContent } from './approval-request.ts'
 import { AnyKey, PolicyReference, Signals, SignalValue } from './business-transaction.ts'

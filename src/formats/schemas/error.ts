@@ -1,4 +1,4 @@
-// Error bodies (interface §2.8, §7): the envelope, and the one of POST /policies/validate (§4.4).
+// Error bodies (interface §2.8, §7): the envelope, and the body of POST /policies/validate (§4.4).
 import { Type } from 'typebox'
 import { NonEmptyText } from './primitives.ts'
 

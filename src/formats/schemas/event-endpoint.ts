@@ -1,4 +1,4 @@
-// Endpoints that events are pushed to, and the changes of them that humans propose (docs/handbook/events.md).
+// Endpoints to which events are pushed, and the changes of them that humans propose (docs/handbook/events.md).
 import { Type } from 'typebox'
 import { eventTypes } from './event-types.ts'
 import { EndpointStepUp, Reason } from './governance.ts'
@@ -101,7 +101,7 @@ export const EventEndpointProposal = Type.Union([
     callerIds: Type.Optional(callerIds),
     reason: Reason,
   }),
-  // Whatever is registered for the URL is revoked, whatever registration is given.
+  // Revokes the registered endpoint of this URL, even if another registration is given.
   closed({
     action: Type.Enum(['revoke']),
     url: EndpointUrl,
@@ -127,7 +127,7 @@ const after = Type.Optional(
 export const EventRedelivery = closed({ after, stepUpAuthorization: Type.Optional(EndpointStepUp) })
 export const EventSecretRequest = closed({ stepUpAuthorization: Type.Optional(EndpointStepUp) })
 
-/** As they are read: a step-up that is malformed is a failed step-up, not a mistake of the body. */
+/** As they are read: a malformed step-up is a failed step-up, not a mistake of the body. */
 const stepUpRead = { stepUpAuthorization: Type.Optional(Type.Unknown()) }
 export const EventRedeliveryRead = closed({ after, ...stepUpRead })
 export const EventSecretRequestRead = closed(stepUpRead)

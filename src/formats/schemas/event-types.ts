@@ -1,6 +1,6 @@
-// The types of events, and which entries of the evidence log are events (docs/handbook/callers.md "Following events").
+// The types of events, and the entries of the evidence log that are events (docs/handbook/callers.md "Following events").
 
-/** Each with the code that it is stored by; a code is never used again. */
+/** The stored code of each type; a code is never used again. */
 const codes = {
   'execution.completed': 1,
   'execution.failed': 2,
@@ -27,7 +27,7 @@ export function isEventType(name: string): name is EventType {
 
 const typesByCode = new Map(eventTypes.map((type) => [codes[type] as number, type]))
 
-/** The mark tells of an entry that it is an event, where its kind does not: `none`, that it is none. */
+/** The mark of an entry whose kind does not determine its event: the event's type, or `none` for no event. */
 export type EventMark = EventType | 'none'
 
 export function codeOfEvent(type: EventType): number {
@@ -39,7 +39,7 @@ export function eventTypeOf(code: number): EventType | undefined {
   return typesByCode.get(code)
 }
 
-/** A bit for each code. */
+/** One bit for each code. */
 export function codesMask(types: Iterable<EventType>): number {
   let mask = 0
   for (const type of types) mask |= bitOf(codes[type])

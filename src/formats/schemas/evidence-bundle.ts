@@ -1,4 +1,4 @@
-// One execution with everything that shows that it was allowed, and that the evidence log holds it.
+// One execution with all evidence that it was permitted, and that the evidence log contains it.
 import { Type } from 'typebox'
 import { Change } from './governance.ts'
 import { NonEmptyText } from './primitives.ts'

@@ -1,4 +1,4 @@
-// External connectors and the changes of them that humans propose (decisions §7, §8).
+// External connectors, and the changes of connectors that humans propose (decisions §7, §8).
 import { Type } from 'typebox'
 import { Reason } from './governance.ts'
 import { CAPABILITY, POLICY_NAME } from './policy.ts'
@@ -31,7 +31,7 @@ const ReadBack = Type.Boolean({
 })
 
 export const ExternalConnector = Type.Object({
-  /** The change that registered it, and its connectorVersion in evidence. */
+  /** The change that registered the connector; it is its connectorVersion in evidence. */
   changeId: Uuid,
   capability: NonEmptyText,
   ...registration,
@@ -51,7 +51,7 @@ export const ExternalConnectorProposal = Type.Union([
     readBack: Type.Optional(ReadBack),
     reason: Reason,
   }),
-  // Whatever is registered for the capability is revoked, whatever registration is given.
+  // Revokes the registered connector of this capability, even if another registration is given.
   closed({
     action: Type.Enum(['revoke']),
     capability: Capability,

@@ -1,4 +1,4 @@
-// Maker/checker changes and the step-up that resolves one (decisions §7).
+// Maker/checker changes and the step-up that resolves a change (decisions §7).
 import { Type, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { humanSignature } from './approval.ts'
@@ -23,7 +23,7 @@ export type ChangeKindName = (typeof changeKinds)[number]
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
 export type ChangeStatus = (typeof changeStatuses)[number]
 
-/** The nonce and times of every step-up, which holds once and for a while. */
+/** The nonce and times of every step-up, which is valid once and for a limited time. */
 const once = {
   version: Type.Literal(1),
   nonce: Type.String({
@@ -34,7 +34,7 @@ const once = {
   expiresAt: Timestamp,
 }
 
-/** Exact: a human would sign an unread member and think that it counts. */
+/** Exact members: a human would sign an unread member and think that it counts. */
 function stepUpOf<Payload extends TSchema>(payload: Payload) {
   return Type.Object(
     {
@@ -61,7 +61,7 @@ export const StepUpAuthorization = stepUpOf(
 )
 export type StepUpAuthorization = Type.Static<typeof StepUpAuthorization>
 
-/** For what a human does with an event endpoint, exactly as the body says it. */
+/** Signs a human's act on an event endpoint, exactly as in the body. */
 export const EndpointStepUp = stepUpOf(
   closed({
     ...once,
@@ -72,7 +72,7 @@ export const EndpointStepUp = stepUpOf(
 )
 export type EndpointStepUp = Type.Static<typeof EndpointStepUp>
 
-/** For how an execution in doubt ended, exactly as the body says it, of the action whose hash the human was shown. */
+/** Signs how an execution in doubt ended, exactly as in the body, for the action whose hash the human was shown. */
 export const ResolutionStepUp = stepUpOf(
   closed({
     ...once,
@@ -85,7 +85,7 @@ export const ResolutionStepUp = stepUpOf(
 )
 export type ResolutionStepUp = Type.Static<typeof ResolutionStepUp>
 
-/** For what a human proposes, of which the hash covers every member that a checker is shown. */
+/** Signs a human's proposal; the hash covers every member that a checker is shown. */
 export const ProposalStepUp = stepUpOf(
   closed({
     ...once,
@@ -111,7 +111,7 @@ function guardOf<Shape extends TSchema>(shape: Shape): (value: unknown) => value
   return (value): value is Type.Static<Shape> => compiled.Check(value)
 }
 
-/** The reason that a human writes to the humans after. */
+/** The reason that a human writes for the humans who follow. */
 export const Reason = Type.String({
   minLength: 1,
   maxLength: 1000,
@@ -119,7 +119,7 @@ export const Reason = Type.String({
   description: 'a text of 1 to 1000 characters',
 })
 
-/** The members of a thing that a change has put into effect. */
+/** The members of an item that a change has put into effect. */
 export const approvedMembers = {
   approvedBy: Type.Optional(
     Type.String({
@@ -162,7 +162,7 @@ export type Change = Type.Static<typeof Change>
 
 export const ChangePage = Type.Object({ changes: Type.Array(Change) })
 
-/** A policy's change alone has a report: its SHA-256 is the `impactHash` of the step-up. */
+/** Only a change of a policy has a report; its SHA-256 is the `impactHash` of the step-up. */
 const impact = { impactReport: Type.Optional(ImpactReport) }
 export const ChangeApproval = closed({ stepUpAuthorization: StepUpAuthorization, ...impact })
 export const ChangeRejection = closed({
@@ -171,7 +171,7 @@ export const ChangeRejection = closed({
   ...impact,
 })
 
-/** As they are read: a step-up that is missing or malformed is a failed step-up, not a mistake of the body. */
+/** As they are read: a missing or malformed step-up is a failed step-up, not a mistake of the body. */
 const stepUpRead = { stepUpAuthorization: Type.Optional(Type.Unknown()), ...impact }
 export const ChangeApprovalRead = closed(stepUpRead)
 export const ChangeRejectionRead = closed({ rejectionReason: Reason, ...stepUpRead })

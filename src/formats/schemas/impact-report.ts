@@ -1,5 +1,5 @@
-// The impact report of a policy change (design notes): what a simulation of it over past decisions found, as the human who resolves the
-// change saw it. It is bounded, since it is kept with the change, and canonical, since the step-up signs its hash.
+// The impact report of a policy change (design notes): the results of its simulation over past decisions, as shown to the human who resolves
+// the change. It is bounded, since it is stored with the change, and canonical, since the step-up signs its hash.
 import { Type } from 'typebox'
 import { closed, Instant, Sha256, Uuid } from './primitives.ts'
 import { Flip, RefusedByRetirement } from './sandbox.ts'

@@ -1,4 +1,4 @@
-// Policy versions as GET /policies and its neighbours show them (decisions §7).
+// Policy versions as GET /policies and related routes return them (decisions §7).
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
 import { approvedMembers, ProposalStepUp, Reason } from './governance.ts'
@@ -78,7 +78,7 @@ export const PolicyProposal = closed({
 })
 
 /**
- * As it is read: the document's own check names every mistake in it, this one would name the first. A step-up that is malformed is a failed
+ * As it is read: the document's own check reports every mistake in it, this schema would report only the first. A malformed step-up is a failed
  * step-up.
  */
 export const PolicyProposalRead = closed({

@@ -1,4 +1,4 @@
-// policy.yaml as a risk team writes it (decisions §6). Unknown keys are refused: a misspelt binding would silently bind nothing.
+// policy.yaml as a risk team writes it (decisions §6). Unknown keys are refused: a misspelt binding would silently have no effect.
 import { Type } from 'typebox'
 import { closed } from './primitives.ts'
 
@@ -17,15 +17,15 @@ const signalName = Type.String({ pattern: '^[a-z][A-Za-z0-9]{0,63}$' })
 const perSignal = <T extends Type.TSchema>(value: T) =>
   Type.Record(signalName, value, { additionalProperties: false, maxProperties: 64 })
 
-/** A value of the caller's parameters, through objects only; nothing else in an intent is a boolean or a number. */
+/** A value of the caller's parameters, through objects only; no other part of an intent is a boolean or a number. */
 export const PARAMETER_PATH = '^intent\\.parameters(\\.[A-Za-z_][A-Za-z0-9_-]{0,63}){1,8}$'
 
 /** The name of a group of approvers. */
 export const GROUP_NAME = '^[a-z][a-z0-9-]{0,63}$'
 
 /**
- * How many distinct humans have approved this very intent; `true` when the quorum is met (decisions §7). With `from` only members of these
- * groups count.
+ * The number of distinct humans who have approved this very intent; `true` when the quorum is met (decisions §7). With `from` only members
+ * of these groups count.
  */
 const approval = closed({
   by: Type.Literal('approval'),
@@ -39,16 +39,16 @@ const approval = closed({
   ),
 })
 
-/** The property, as the CRM holds it now, of the deal that `intent.target` names. */
+/** The current value in the CRM of this property of the deal that `intent.target` names. */
 const crmDeal = closed({
   by: Type.Literal('crm-deal'),
   property: Type.String({ pattern: '^[a-z][a-z0-9_]{0,99}$' }),
 })
 
 /**
- * Executions under any version of this policy within `window` (m, h, d) before now, this one not included: how many there were or, with
- * `sum`, the total of that parameter over them. They are the caller's own or, with `per`, every caller's that are equal to this one in each
- * of its places; with `where` those alone of which it was true.
+ * Executions under any version of this policy within `window` (m, h, d) before now, without this execution: their number or, with
+ * `sum`, the total of that parameter over them. They are the caller's own or, with `per`, every caller's that equal this execution in each
+ * of its places; with `where`, only executions for which it was true.
  */
 const history = closed({
   by: Type.Literal('history'),
@@ -66,24 +66,24 @@ const history = closed({
       { minItems: 1, maxItems: 4, uniqueItems: true },
     ),
   ),
-  /** CEL over `intent`, `authority`, `metadata` and `now`, evaluated as an execution is released; must be a bool. */
+  /** CEL over `intent`, `authority`, `metadata` and `now`, evaluated when an execution is released; must be a bool. */
   where: Type.Optional(words(1000)),
 })
 
-/** Shorter than a day, the longest time that a request is open. */
+/** Shorter than a day, the longest time for which a request is open. */
 const askedAfter = Type.String({
   pattern: '^[1-9]\\d{0,2}[mh]$',
   description: 'minutes or hours, such as 30m or 4h',
 })
 
 /**
- * When approvers are told of an open request once more, and when members of a further group are. It says who is asked and never who may sign: no
- * approval counts because of it, and no verifier needs to know it.
+ * The times at which approvers are notified again of an open request, and members of a further group as well. It determines who is asked,
+ * never who may sign: no approval counts because of it, and no verifier needs to know it.
  */
 const Ask = closed({
   remindAfter: Type.Optional(askedAfter),
   escalateAfter: Type.Optional(askedAfter),
-  /** One of the groups that a signal names in `from`, beside another. */
+  /** One of the groups that a signal names in `from` together with another group. */
   escalateTo: Type.Optional(
     Type.String({ pattern: GROUP_NAME, description: 'the name of a group of approvers' }),
   ),
@@ -119,7 +119,7 @@ export const PolicyDocument = closed({
   policyVersion: Type.String({ pattern: POLICY_VERSION, description: 'three numbers, such as 1.0.0' }),
   schemaVersion: Type.Enum(['1.0.0']),
   description: words(500),
-  /** Actions this policy governs; any other is rejected. */
+  /** Actions this policy governs; any other action is rejected. */
   capabilities: Type.Array(
     Type.String({ pattern: CAPABILITY, description: 'namespace:verb, such as vendor:pay' }),
     {
@@ -129,8 +129,8 @@ export const PolicyDocument = closed({
     },
   ),
   /**
-   * Capability → what it does, in words, for the humans who are asked to approve it. `{intent.target}`, `{intent.parameters.<member>}` and
-   * `{signals.<name>}` stand for what the request has there. Where the action moves money, also where its amount and its currency stand.
+   * Capability → a description of the action for the humans who are asked to approve it. `{intent.target}`, `{intent.parameters.<member>}` and
+   * `{signals.<name>}` stand for the request's values. If the action moves money, also the places of its amount and its currency.
    */
   display: Type.Optional(
     Type.Record(Type.String({ pattern: CAPABILITY }), Type.Union([words(300), displayWithAmount]), {
@@ -141,12 +141,12 @@ export const PolicyDocument = closed({
   signals: perSignal(Type.Enum(['boolean', 'number'])),
   /** Signal → the place in the intent whose value it must equal. */
   bindings: Type.Optional(perSignal(words(600))),
-  /** Signal → where its value is independently known. */
+  /** Signal → the independent source of its value. */
   verify: Type.Optional(perSignal(SignalVerifier)),
   ask: Type.Optional(Ask),
-  /** How many humans must say how an execution in doubt ended; 1, or what INTENT_CLOSE_QUORUM says if that is more. */
+  /** Number of humans who must state how an execution in doubt ended: 1, or INTENT_CLOSE_QUORUM if that is more. */
   closeQuorum: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
-  /** The first that matches decides; none is a rejection. */
+  /** The first rule that matches decides; if none matches, the transaction is rejected. */
   rules: Type.Array(Rule, { minItems: 1, maxItems: 100 }),
 })
 export type PolicyDocument = Type.Static<typeof PolicyDocument>

@@ -24,7 +24,7 @@ const TIMESTAMP_PATTERN =
   '^\\d{4}-\\d{2}-\\d{2}[Tt]([01]\\d|2[0-3]):[0-5]\\d:([0-5]\\d|60)(\\.\\d+)?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$'
 const timestamp = new RegExp(TIMESTAMP_PATTERN)
 
-/** RFC 3339 date-time whose day exists: Date.parse would make 2 March of 30 February. */
+/** RFC 3339 date-time whose day exists: Date.parse would read 30 February as 2 March. */
 export function isTimestamp(value: string): boolean {
   if (!timestamp.test(value)) return false
   const [year = 0, month = 0, day = 0] = value.slice(0, 10).split('-').map(Number)
@@ -32,26 +32,26 @@ export function isTimestamp(value: string): boolean {
   return value.slice(17, 19) !== '60' || endsUtcDay(value)
 }
 
-/** A leap second is the last of a UTC day (RFC 3339 §5.7), whatever the clock of its offset shows. */
+/** A leap second is the last of a UTC day (RFC 3339 §5.7), whatever time its offset makes of it. */
 function endsUtcDay(value: string): boolean {
   const before = new Date(`${value.slice(0, 17)}59${value.slice(19)}`.toUpperCase())
   return before.getUTCHours() === 23 && before.getUTCMinutes() === 59
 }
 
 function daysIn(year: number, month: number): number {
-  // Day 0 of the next month; setUTCFullYear because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  // Day 0 of the next month; setUTCFullYear because Date.UTC reads the years 0 to 99 as 1900 to 1999.
   const last = new Date(0)
   last.setUTCFullYear(year, month, 0)
   return last.getUTCDate()
 }
 
-/** The range that PostgreSQL and the format of its texts share; RFC 3339 goes beyond both by its offsets and its year 0. */
+/** The range that PostgreSQL and the format of its texts share; RFC 3339 exceeds both by its offsets and its year 0. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * A time of a request in the form that the tables use: ISO 8601 in UTC with milliseconds. PostgreSQL refuses offsets over 15:59 and long
- * fractions, and Date.parse refuses leap seconds: one counts as the second after it.
+ * fractions, and Date.parse refuses leap seconds: a leap second counts as the second after it.
  * @param time a timestamp as `isTimestamp` accepts it
  */
 export function storedInstant(time: string): string {
@@ -80,7 +80,7 @@ export const Base64 = Type.String({
   description: 'base64 with padding',
 })
 
-/** Where the service sends requests of its own (src/core/outbound/address.ts). */
+/** An address to which the service sends requests of its own (src/core/outbound/address.ts). */
 export const EndpointUrl = Type.String({
   pattern: '\\S',
   description:

@@ -1,4 +1,4 @@
-// A payment provider's word on an execution, as a rule read its delivery: signed, and beside the transaction.
+// A payment provider's signed statement about an execution, as a rule read its delivery, beside the transaction.
 import { Type } from 'typebox'
 import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'

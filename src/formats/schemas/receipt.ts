@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Base64, Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Algorithm, hybridMembers } from './signature.ts'
 
-/** Where the service has an evidence log: that the receipt will be in it, and until when (decisions §12). Signed with the receipt. */
+/** If the service has an evidence log: the log that will contain the receipt, and the deadline (decisions §12). It is signed, too. */
 const Promised = Type.Object({
   log: Type.String({ pattern: '\\S', description: 'the origin of the log: `<name>/log/<number>`' }),
   by: Instant,

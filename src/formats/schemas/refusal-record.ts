@@ -1,4 +1,4 @@
-// Refusal Record (decisions §4) and what POST /refusal/verify says of one (decisions §9).
+// Refusal Record (decisions §4) and the answer of POST /refusal/verify about one (decisions §9).
 import { Type } from 'typebox'
 import { CheckOutcome } from './check-outcome.ts'
 import { Intent } from './business-transaction.ts'

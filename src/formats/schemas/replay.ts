@@ -1,4 +1,4 @@
-// The replay result (interface §2.5), and what POST /verify, /receipt and /replay ask for (§4.3).
+// The replay result (interface §2.5), and the bodies of POST /verify, /receipt and /replay (§4.3).
 import { Type } from 'typebox'
 import { NonEmptyText, Uuid } from './primitives.ts'
 

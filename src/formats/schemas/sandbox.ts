@@ -102,7 +102,7 @@ const Retires = Type.Array(PolicyVersionText, {
   description: 'versions of the policy that would end',
 })
 
-/** Much more than a person reads, and less than a proposal may have by default (MAX_BODY_BYTES). */
+/** Much more than a person reads, and less than the default limit of a proposal (MAX_BODY_BYTES). */
 const POLICY_TEXT_MAX = 65_536
 const yamlText = (description: string) =>
   Type.String({ minLength: 1, maxLength: POLICY_TEXT_MAX, description })
@@ -145,7 +145,7 @@ export const PolicyCheck = Type.Object({
 })
 export type PolicyCheck = Type.Static<typeof PolicyCheck>
 
-/** A document and, maybe, versions that end with it; or these alone. */
+/** A document and optionally versions that end with it; or only such versions. */
 export const SimulationRequest = Type.Union([
   closed({ policy: PolicyDocument, retires: Type.Optional(Retires), ...range }),
   closed({ policyId: NonEmptyText, retires: Retires, ...range }),
@@ -153,7 +153,7 @@ export const SimulationRequest = Type.Union([
 
 const Outcome = Type.Enum(['APPROVED', 'REJECTED'])
 
-/** An execution as a list shows it, for people: none of it is in a report. */
+/** An execution for people, as a list shows it: none of it is in a report. */
 const shown = {
   summary: Type.Optional(
     Type.String({ description: 'what was to be done, in the words of the policy where it has some' }),
@@ -182,13 +182,13 @@ const flipped = {
   }),
 }
 
-/** As an impact report has one. */
+/** As in an impact report. */
 export const Flip = Type.Object(flipped)
 const ShownFlip = Type.Object({ ...flipped, ...shown })
 
 const refused = { businessTransactionId: Uuid, createdAt: Instant, version: NonEmptyText }
 
-/** As an impact report has one. */
+/** As in an impact report. */
 export const RefusedByRetirement = Type.Object(refused)
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })

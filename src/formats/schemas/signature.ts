@@ -1,13 +1,13 @@
-// Signatures as artifacts carry them (decisions §4 "Signature", §12).
+// Signatures in artifacts (decisions §4 "Signature", §12).
 import { Type } from 'typebox'
 import { Base64, Instant, NonEmptyText } from './primitives.ts'
 
-/** Another algorithm is a name here, a file in src/core/signing/ and a row of its `keys.ts`. */
+/** A further algorithm needs a name here, a file in src/core/signing/ and a row of its `keys.ts`. */
 export const algorithms = ['ed25519', 'ml-dsa-65'] as const
 export type Algorithm = (typeof algorithms)[number]
 export const Algorithm = Type.Enum([...algorithms], { description: 'one of ed25519, ml-dsa-65' })
 
-/** The position of an artifact in the batch that was signed as one. */
+/** The position of an artifact in a batch that was signed together. */
 export const BatchPosition = Type.Object({
   origin: Type.String({ description: 'the first line of the signed head: `<name>/batch/<uuid>`' }),
   size: Type.Integer({ minimum: 2, description: 'how many artifacts the batch has' }),
@@ -17,13 +17,13 @@ export const BatchPosition = Type.Object({
 
 const batch = Type.Optional(BatchPosition)
 
-/** Then `value` signs the head of the batch that `batch` names. */
+/** With these algorithms `value` signs the head of the batch that `batch` names. */
 export const BatchAlgorithm = Type.Enum(
   algorithms.map((name) => `${name}-batch` as const),
   { description: 'one of ed25519-batch, ml-dsa-65-batch' },
 )
 
-/** One of a hybrid's. */
+/** One signature of a hybrid. */
 export const CarriedSignature = Type.Object({
   algorithm: Type.Union([Algorithm, BatchAlgorithm]),
   keyId: NonEmptyText,
@@ -31,10 +31,10 @@ export const CarriedSignature = Type.Object({
   batch,
 })
 
-/** Beside a record, a refusal or an event; only records are signed by batch. `signedAt` is informative: the signature does not cover it. */
+/** The signature of a record, a refusal or an event; only records are signed by batch. `signedAt` is informative: it is not signed. */
 export const Signature = Type.Object({ ...CarriedSignature.properties, signedAt: Instant })
 
-/** Beside the payload of an execution authorization: always by an Ed25519 key. */
+/** The signature members beside the payload of an execution authorization: always by an Ed25519 key. */
 export const authorizationMembers = {
   keyId: NonEmptyText,
   algorithm: Type.Enum(['ed25519', 'ed25519-batch']),
@@ -42,7 +42,7 @@ export const authorizationMembers = {
   batch,
 }
 
-/** The members that a hybrid adds, so that a stripped signature is missed (decisions §4 "Receipt"). */
+/** The members that a hybrid adds, so that the removal of a signature is noticed (decisions §4 "Receipt"). */
 export const hybridMembers = {
   requiredAlgorithms: Type.Optional(Type.Array(Algorithm, { minItems: 2 })),
   signatures: Type.Optional(Type.Array(CarriedSignature, { minItems: 2 })),

@@ -29,7 +29,7 @@ export const PublicSigningKey = Type.Object({
   use,
   pem: Type.String({ description: 'PEM SPKI public key (RFC 7468)' }),
   jwk: Type.Optional(Jwk),
-  /** In the set of the service's keys alone, so that a reader of RFC 7517 finds each key. */
+  /** Only in the set of the service's keys, so that a reader of RFC 7517 finds each key. */
   ...Type.Partial(Type.Object(jwkMembers)).properties,
   passkey: Type.Optional(
     Type.Object(

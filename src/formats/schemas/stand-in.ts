@@ -1,4 +1,4 @@
-// Stand-ins of approvers, and the changes of them that humans propose (docs/handbook/governing.md).
+// Stand-ins of approvers, and the changes of stand-ins that humans propose (docs/handbook/governing.md).
 import { Type } from 'typebox'
 import { ApproverName } from './approval.ts'
 import { approvedMembers, Reason } from './governance.ts'

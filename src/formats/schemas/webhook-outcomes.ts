@@ -1,13 +1,13 @@
 /**
  * The outcomes of a delivery whose job has run:
- * no-rules     none are in effect for the provider
- * no-match     no rule reads it
- * ambiguous    it names several transactions
- * unknown      it names a transaction that is not stored
+ * no-rules     no rules are in effect for the provider
+ * no-match     no rule matches the delivery
+ * ambiguous    the delivery names several transactions
+ * unknown      the delivery names a transaction that is not stored
  * rule-failed  a rule could not be evaluated
  * pending      the provider has not decided
- * confirmed    it agrees with this service, or closed an execution in doubt
- * contradicted it says something else
+ * confirmed    the delivery agrees with this service, or closed an execution in doubt
+ * contradicted the delivery contradicts this service
  */
 export const deliveryOutcomes = [
   'no-rules',

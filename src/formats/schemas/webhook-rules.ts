@@ -1,4 +1,4 @@
-// Rules for the deliveries of providers, as a file, a proposal and GET /webhook-rules hold them. Unknown keys are refused: a misspelt
+// Rules for the deliveries of providers, in the form of a file, a proposal and GET /webhook-rules. Unknown keys are refused: a misspelt
 // `compare` would silently compare nothing.
 import { Type } from 'typebox'
 import { approvedMembers, Reason } from './governance.ts'
@@ -7,7 +7,7 @@ import { said } from './provider-confirmation.ts'
 
 const expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
 
-/** The name of a provider, as the path of deliveries has it, `/webhooks/{provider}`. */
+/** The name of a provider in the path of deliveries, `/webhooks/{provider}`. */
 export const PROVIDER = '^[a-z][a-z0-9_]{0,31}$'
 
 const Provider = Type.String({
@@ -53,7 +53,7 @@ export const WebhookRulesProposal = closed({
   reason: Reason,
 })
 
-/** As it is read: the rules' own check names every mistake in them, this one would name the first. */
+/** As it is read: the rules' own check reports every mistake in them, this schema would report only the first. */
 export const WebhookRulesProposalRead = closed({
   provider: Provider,
   rules: Type.Optional(Type.Array(Type.Unknown(), { description: 'an array of rules' })),

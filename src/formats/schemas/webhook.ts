@@ -1,10 +1,10 @@
-// Deliveries of providers (interface §6): their body, which is described but not checked, the answer, and how a stored delivery is shown.
+// Deliveries of providers (interface §6): their body, which is described but not checked, the answer, and the form of a stored delivery.
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
 import { deliveryOutcomes } from './webhook-outcomes.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 
-/** "The full payload is stored as received and is not validated against a schema": any bytes are taken. */
+/** "The full payload is stored as received and is not validated against a schema": any bytes are accepted. */
 export const WebhookDelivery = Type.Unknown({
   description:
     'The provider’s envelope as sent; only `event`, `payload.payment.entity.id` and `payload.refund.entity.id` are read.',

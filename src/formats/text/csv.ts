@@ -2,12 +2,12 @@
 
 export type Cell = string | number | boolean | null
 
-/** @returns with its line break */
+/** @returns the line with its line break */
 export function lineOf(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`
 }
 
-/** A spreadsheet computes a text that begins so, and callers choose texts. */
+/** A spreadsheet computes a text with such a beginning, and callers choose texts. */
 const FORMULA = /^[=+\-@\t\r]/
 
 export function cellText(cell: Cell): string {

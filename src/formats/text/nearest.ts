@@ -1,18 +1,18 @@
 // "Did you mean …?" for an unknown name.
 
-/** More letters than this apart are two words. */
+/** With more different letters, two words are unrelated. */
 const DISTANCE_MAX = 2
 
 /**
- * Finds the known name that a misspelt one most likely was meant to be.
- * @returns undefined where no known name is near
+ * Finds the known name that a misspelt name was most likely meant to be.
+ * @returns undefined when no known name is similar
  */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let found: { name: string; distance: number } | undefined
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) > DISTANCE_MAX) continue
     const distance = distanceBetween(name.toLowerCase(), candidate.toLowerCase())
-    // One letter is much of a short name: `id` is not meant for `by`.
+    // One letter is much of a short name: `id` is no misspelling of `by`.
     if (distance > Math.min(DISTANCE_MAX, Math.floor(candidate.length / 2) - (candidate.length < 4 ? 0 : 1)))
       continue
     if (found === undefined || distance < found.distance) found = { name: candidate, distance }
@@ -20,13 +20,13 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return found?.name
 }
 
-/** ` (did you mean 'amount'?)`, or nothing where no known name is near. */
+/** ` (did you mean 'amount'?)`, or '' when no known name is similar. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const meant = nearest(name, known)
   return meant === undefined ? '' : ` (did you mean '${meant}'?)`
 }
 
-/** Letters that are inserted, left out or replaced, and neighbours that changed places. */
+/** Counts inserted, missing and replaced letters, and swapped neighbours. */
 function distanceBetween(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)

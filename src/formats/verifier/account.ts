@@ -1,5 +1,5 @@
-// A piece of evidence says in words who asked for what, how much, who approved, what was done. It is read from evidence of any
-// shape and alone proves nothing: the verdict is shown with it.
+// Describes a piece of evidence in words: requester, action, amount, approvers, result. It reads evidence of any
+// shape and alone proves nothing, so the verdict is shown with it.
 import type { Json } from '../json/canonical.ts'
 import { cut } from '../text/text.ts'
 import { TEXT_MAX, type AccountText } from '../artifacts/account-text.ts'
@@ -9,13 +9,13 @@ import { described } from './kinds.ts'
 import { parseEvidence } from './parse.ts'
 
 export interface Account extends Omit<AccountText, 'said'> {
-  /** Texts of the evidence, each with what it is about. None is empty, and each is cut to a length that fits a page. */
+  /** Texts of the evidence, each with its subject. None is empty, and each is cut to a length that fits a page. */
   readonly said: readonly (readonly [about: string, text: string])[]
   readonly approvers: readonly string[]
   readonly approvals: readonly string[]
 }
 
-/** @returns one for each piece of evidence in the text, in the order of `verifyFileBy`; none where the text cannot be read */
+/** @returns an account of each piece of evidence in the text, in `verifyFileBy`'s order; none when the text cannot be read */
 export function accountsOf(file: string): Account[] {
   let evidence: Json
   try {

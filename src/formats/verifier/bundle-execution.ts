@@ -1,4 +1,4 @@
-// The record of a bundle tells of an execution, and the log holds each part of it by an entry.
+// Reads the execution from the record of a bundle. The log has an entry for each part of it.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { approval } from '../artifacts/approval.ts'
 import { approvalRequest } from '../artifacts/approval-request.ts'
@@ -10,21 +10,21 @@ import type { LoggedPart } from './bundle-log.ts'
 import { itemsOf, list, members, string, type Crypto } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 
-/** An approval in the record, and the name of the key that it says to be signed by. */
+/** An approval in the record, and the name of its stated signing key. */
 interface UsedApproval {
   readonly part: LoggedPart
   readonly keyId: string
-  /** The hash of the request that it is for; undefined: for none. */
+  /** The hash of the request that the approval is for; undefined: none. */
   readonly requestHash: Json | undefined
 }
 
-/** A signal that approvals stand for, as a decision states it. */
+/** A signal that approvals support, as a decision states it. */
 export interface ApprovedSignal {
   readonly signal: string
   /** RFC 3339. */
   readonly evaluatedAt: string
   readonly approverIds: readonly string[]
-  /** In the order of the approvers; undefined: it states none. */
+  /** In the order of the approvers; undefined: the decision states none. */
   readonly memberships: readonly StatedMembership[] | undefined
 }
 
@@ -33,16 +33,16 @@ interface StatedChange {
   readonly of: Json | undefined
 }
 
-/** The record says what was executed, on whose authority. */
+/** The execution and its authority, as the record states them. */
 export interface Execution {
   readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
   readonly authorization: LoggedPart
-  /** The requests as the approvers signed them. */
+  /** The requests that the approvers signed. */
   readonly requests: readonly LoggedPart[]
   readonly approvals: readonly UsedApproval[]
-  /** The changes that its decisions state groups and stand-ins by, each with the group, or the member who is away. Of any shape. */
+  /** The changes by which its decisions justify groups and stand-ins, each with the group, or the member who is away. Of any shape. */
   readonly statedChanges: readonly StatedChange[]
-  /** The newest. */
+  /** The newest receipt. */
   readonly receipt: { readonly part: LoggedPart; readonly log: string | undefined } | undefined
   readonly confirmations: readonly LoggedPart[]
 }
@@ -69,7 +69,7 @@ export function readExecution(record: Members, { sha256Hex }: Crypto): Execution
   }
 }
 
-/** Each once, however often the record has it: whether it may is what the check of the record's approvals says. */
+/** Each approval once, however often the record has it: the check of the record's approvals decides whether repetition is allowed. */
 function readApprovals(record: Members, sha256Hex: Crypto['sha256Hex']): UsedApproval[] {
   const approvals = verifiedSignalsOf(record).flatMap(approvalsOf)
   const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]))
@@ -80,7 +80,7 @@ function readApprovals(record: Members, sha256Hex: Crypto['sha256Hex']): UsedApp
   }))
 }
 
-/** As `readApprovals`. */
+/** Each request once, as in `readApprovals`. */
 function readRequests(record: Members, sha256Hex: Crypto['sha256Hex']): LoggedPart[] {
   const requests = verifiedSignalsOf(record).flatMap(({ request }) =>
     request === undefined ? [] : [members(request)],
@@ -106,8 +106,8 @@ function readStatedChanges(record: Members): StatedChange[] {
 }
 
 /**
- * Reads the verified signals of its decisions that approvals stand for.
- * @throws Error where one does not state its groups as a decision does
+ * Reads the verified signals of its decisions that have approvals.
+ * @throws Error when a signal does not state its groups in the form of a decision
  */
 export function readApprovedSignals(record: Members): ApprovedSignal[] {
   return list(record['executions']).flatMap((execution) => {

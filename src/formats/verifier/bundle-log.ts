@@ -1,4 +1,4 @@
-// The proofs of a bundle: that each part of it is an entry of the log, all under one checkpoint, in the order in which authority is given.
+// The proofs of a bundle: each part of it is an entry of the log, all under one checkpoint, in the order in which authority is given.
 import { equalBytes } from '../bytes.ts'
 import { errorText } from '../text/error-text.ts'
 import type { Json } from '../json/canonical.ts'
@@ -12,19 +12,19 @@ import { check, list, string, type Check } from '../artifacts/evidence.ts'
 import { isMembers } from '../json/members.ts'
 import { LogKeyNotGiven, openTrusted, type LogTrust } from './log-trust.ts'
 
-/** A part of a bundle that the log holds, by the kind and the id of GET /log/proofs/{kind}/{id}. */
+/** A part of a bundle with an entry in the log, by the kind and the id of GET /log/proofs/{kind}/{id}. */
 export interface LoggedPart {
   readonly kind: 'authorization' | 'receipt' | 'approval-request' | 'approval' | 'change' | 'confirmation'
   readonly id: string
   readonly entry: ArtifactEntry
 }
 
-/** The entries that the proofs of a bundle have to show. */
+/** The entries that the proofs of a bundle must show. */
 export interface DueProofs {
   readonly parts: readonly LoggedPart[]
-  /** The first of each pair was there before the second. */
+  /** The first of each pair must have been logged before the second. */
   readonly order: readonly (readonly [LoggedPart, LoggedPart])[]
-  /** The log that a part was promised to. */
+  /** The log that was promised to contain a part. */
   readonly promises: ReadonlyMap<LoggedPart, string>
 }
 
@@ -35,17 +35,17 @@ interface ProofsWith {
   readonly onUsed: (key: VerifierKey) => void
 }
 
-/** Where the log has a part. */
+/** The place of a part in the log. */
 interface Place {
   readonly origin: string
   readonly index: number
-  /** It was logged late: its place says nothing of when it was made. */
+  /** Whether it was logged late: then its place does not show when it was made. */
   readonly late: boolean
 }
 
 /**
  * @param carried the member `proofs` of a bundle, of any shape
- * @param due throws where the rest of the bundle cannot be read
+ * @param due throws when the rest of the bundle cannot be read
  */
 export function checkProofs(
   carried: Json | undefined,
@@ -83,7 +83,7 @@ export function checkProofs(
   return { checks: [checkpoint, ...[inclusion, order].map((one) => openAs(checkpoint, one))], notes }
 }
 
-/** As `check`, of what depends on keys of a log that may not be given. */
+/** As `check`, for checks that depend on keys of a log that may not be given. */
 function checkOpen(name: string, problem: string, holds: () => void): Check {
   let notGiven: LogKeyNotGiven | undefined
   const made = check(name, problem, () => {
@@ -99,13 +99,13 @@ function checkOpen(name: string, problem: string, holds: () => void): Check {
   return { name, problem: `It cannot be checked: ${notGiven.message}.`, missingLog: notGiven.origin }
 }
 
-/** A check that is computed from a checkpoint that cannot be checked cannot be checked either; one that fails whatever the checkpoint is, fails. */
+/** A check that depends on an unchecked checkpoint cannot be completed either; but a check that fails with any checkpoint fails. */
 function openAs({ problem, missingLog }: Check, made: Check): Check {
   if (made.problem !== undefined || missingLog === undefined) return made
   return { name: made.name, problem, missingLog }
 }
 
-/** A proof as the bundle carries it. */
+/** A proof in the form in which the bundle contains it. */
 interface CarriedProof {
   readonly kind: Json | undefined
   readonly id: Json | undefined
@@ -113,7 +113,7 @@ interface CarriedProof {
 }
 
 function readProofs(carried: readonly Json[]): CarriedProof[] {
-  // Read once for all proofs that share it, which they should.
+  // Parsed once for all proofs that share it; all proofs should.
   const checkpoints = new Map<string, Checkpoint>()
   return carried.map((one) => {
     const { kind, id, proof: file } = isMembers(one) ? one : {}
@@ -129,8 +129,8 @@ function readProofs(carried: readonly Json[]): CarriedProof[] {
 }
 
 /**
- * One checkpoint for each log. There are several logs where the first had to be closed and its successor, of the same name, holds the rest.
- * @throws Error where there are two of one log, logs of different names, or none
+ * One checkpoint for each log. There are several logs if the first had to be closed and its successor, of the same name, holds the rest.
+ * @throws Error when there are two checkpoints of one log, logs of different names, or none
  */
 function checkpointsOf(proofs: readonly CarriedProof[]): string[] {
   const notes = new Map<string, string>()
@@ -150,7 +150,7 @@ function checkpointsOf(proofs: readonly CarriedProof[]): string[] {
   return [...notes.values()]
 }
 
-/** @throws Error where there is not exactly one proof of it, or that does not lead from its entry to the root of its checkpoint */
+/** @throws Error when there is not exactly one proof of the part, or the proof does not lead from its entry to the root of its checkpoint */
 function placeOf(part: LoggedPart, proofs: readonly CarriedProof[], { sha256 }: NoteCrypto): Place {
   const [own, another] = proofs.filter(({ kind, id }) => kind === part.kind && id === part.id)
   if (own === undefined) throw new Error(`there is no proof of ${nameOf(part)}`)
@@ -169,7 +169,7 @@ function placeOf(part: LoggedPart, proofs: readonly CarriedProof[], { sha256 }: 
   return { origin, index, late: logged.late }
 }
 
-/** @throws Error where it is in another log than was promised; a later one of the same name holds what the first one lost */
+/** @throws Error when it is in another log than was promised; a later log of the same name holds the entries that the first one lost */
 function requirePromised(part: LoggedPart, log: string, { origin }: Place): void {
   const isLater = areOfOneName(log, origin) && numberOf(log) < numberOf(origin)
   if (origin !== log && !isLater)

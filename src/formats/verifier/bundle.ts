@@ -1,5 +1,5 @@
-// The checks of a bundle: one execution with everything that shows that it was allowed, and that the log holds it. Keys of approvers
-// count where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log.
+// The checks of a bundle: one execution with all evidence that it was permitted, and that the log contains it. Keys of approvers
+// count if a governance change that the service signed enrolled them; the rest relies on the reader's own key set and log.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { entryOf } from '../artifacts/kinds.ts'
 import type { VerifierKey } from '../log/note.ts'
@@ -46,7 +46,7 @@ import { checkWholeRecord, notesOnRecord } from '../artifacts/whole-record.ts'
 const VERSION = 'countersign/1'
 
 interface BundleWith {
-  /** The reader's. */
+  /** The reader's own keys. */
   readonly keys: KeySet
   readonly log: LogTrust | undefined
   readonly cryptoBy: (keys: KeySet) => Crypto
@@ -54,7 +54,7 @@ interface BundleWith {
 }
 
 /**
- * @returns its checks, at least one, and what a reader should know besides
+ * @returns its checks, at least one, and further facts that a reader should know
  * @throws Unusable for a bundle of another version
  */
 export function inspectBundle(
@@ -114,7 +114,7 @@ export function inspectBundle(
   }
 }
 
-/** Undefined if a check finds it unreadable. */
+/** Undefined when it is unreadable: then a check reports it. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -123,12 +123,12 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** A governance change: the key that it enrolled, the group or stand-in that it set, or that it put the policy into force; none where it is another change. */
+/** A governance change: the key that it enrolled, the group or stand-in that it set, or the policy put into force; none for any other change. */
 interface Change {
   readonly part: LoggedPart
   readonly target: string
   readonly enrolled?: VerifyingKey
-  /** Its members; times are RFC 3339. */
+  /** The members of the group; times are RFC 3339. */
   readonly group?: { readonly members: readonly string[]; readonly resolvedAt: string }
   readonly standIn?: {
     readonly for: string
@@ -158,7 +158,7 @@ function readChange(
   }
   if (status !== 'APPROVED') return read
   if (kind === 'policy') {
-    // Beside the members of the document stand the versions that end with the change; no document has a member `retires`.
+    // The versions that end with the change stand beside the members of the document; no document has a member `retires`.
     const { retires: _, ...document } = members(proposed)
     const isThis =
       named === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(document)) === policy.contentHash
@@ -188,7 +188,7 @@ function readChange(
   return { ...read, enrolled: readEnrolledKey(named, enrolled, carried.get(named)) }
 }
 
-/** @throws Error for a change that put nothing of this execution into force, and for two that say they did the same */
+/** @throws Error for a change that put nothing of this execution into force, and for two changes of the same target */
 function areInForce(changes: readonly Change[]): boolean {
   for (const [i, { part, target, policy, enrolled, group, standIn }] of changes.entries()) {
     const which = `change ${JSON.stringify(part.id)}`
@@ -201,8 +201,8 @@ function areInForce(changes: readonly Change[]): boolean {
 }
 
 /**
- * The groups that the policy asks for, by signal; undefined for a document that is not the one that was executed under, of which another check
- * says so.
+ * The groups that the policy asks for, by signal; undefined for a document that is not the policy of the execution, which another check
+ * reports.
  */
 function groupsAskedFor(
   policy: Json | undefined,
@@ -220,8 +220,8 @@ function groupsAskedFor(
 }
 
 /**
- * That no later change of a group was in effect by then is not shown by a bundle: `countersign fsck` compares with every change.
- * @throws Error where an approver is not in the group that a decision states, as its change set it, or the policy asks for another group
+ * A bundle does not show that no later change of a group was in effect at that time: `countersign fsck` compares with every change.
+ * @throws Error when an approver is not in the group that a decision states, as its change set it, or the policy asks for another group
  */
 function areMembers(
   approvedSignals: readonly ApprovedSignal[],
@@ -275,7 +275,7 @@ function enrolledKeys(changes: readonly Change[], carried: KeySet): KeySet {
   )
 }
 
-/** @throws Error where a key of an approval is missing, is one that no change enrolled, or another one; and for one that approved nothing */
+/** @throws Error when an approval's key is missing, was enrolled by no change, or differs from the enrolled key; and for a key without approvals */
 function areEnrolled({ approvals }: Execution, changes: readonly Change[], carried: KeySet): boolean {
   const used = new Set(approvals.map(({ keyId }) => keyId))
   for (const keyId of used) {
@@ -291,7 +291,7 @@ function areEnrolled({ approvals }: Execution, changes: readonly Change[], carri
   return true
 }
 
-/** Authority comes before what is done by it, an approver's key and the request before the approval. */
+/** Authority precedes the acts that it permits, and an approver's key and the request precede the approval. */
 function dueProofs(
   { authorization, requests, approvals, receipt, confirmations }: Execution,
   changes: readonly Change[],
@@ -323,7 +323,7 @@ function dueProofs(
   }
 }
 
-/** Notes things that no check fails on. Nothing is said of a bundle that cannot be read: its checks say so. */
+/** Notes facts that no check fails on. A bundle that cannot be read gets no notes: its checks report it. */
 function notesOnAuthority(
   given: Json | undefined,
   of: { execution: () => Execution; changes: () => readonly Change[]; crypto: Crypto },

@@ -1,5 +1,5 @@
-// The cryptography of the offline verifier, in JavaScript alone: it shares no code with the server's, which libsodium and
-// OpenSSL do, so that each can find the other's mistakes (decisions §4 "Signature").
+// The cryptography of the offline verifier, in JavaScript only: it shares no code with the server's cryptography (libsodium and
+// OpenSSL), so that each can reveal mistakes of the other (decisions §4 "Signature").
 import type { EdwardsPoint } from '@noble/curves/abstract/edwards.js'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { p256 } from '@noble/curves/nist.js'
@@ -19,7 +19,7 @@ import { knownFamily, SIGNATURE_BYTES } from '../artifacts/signatures.ts'
 /**
  * @param keys the only keys that verify
  * @param onUsed called with each key that verified a signature
- * @param ed25519By in place of the check of this file
+ * @param ed25519By replaces the Ed25519 check of this file
  */
 export function cryptoOf(
   keys: KeySet,
@@ -42,7 +42,7 @@ export function cryptoOf(
         throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`)
       const message = signedMessage(artifact, preAuthEncoding(artifact, canonicalText), carried, HASHING)
       const key = keys.get(keyId)
-      // Last: what is wrong with the signature whatever the key says, is wrong without it too.
+      // Checked last: mistakes that do not depend on the key are reported even without it.
       if (key === undefined) return undefined
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
       if (key.passkey !== undefined) throw new Error(`key '${keyId}' is a passkey, and signs as one only`)
@@ -58,7 +58,7 @@ export function cryptoOf(
   }
 }
 
-/** Undefined for a key that was not revoked, and for one of a human. */
+/** Undefined for a key that was not revoked, and for a human's key. */
 function judgedRevoked(artifact: SignedArtifact, canonicalText: string, key: VerifyingKey | undefined) {
   const { keyId = '', revokedAt = null } = key ?? {}
   return revokedAt === null || keyId.includes(':')
@@ -75,7 +75,7 @@ function requireMayVerify(artifact: SignedArtifact, keyId: string): void {
   if (!mayVerify(artifact, keyId)) throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`)
 }
 
-/** A signature by a passkey: it is of an assertion, whose challenge is the hash of what a raw key would sign. */
+/** A signature by a passkey covers an assertion, whose challenge is the hash of the bytes that a raw key would sign. */
 function isAsserted(
   artifact: SignedArtifact,
   canonicalText: string,
@@ -110,7 +110,7 @@ function isSignedBy(
   return isSigned
 }
 
-/** X.690 §10: one encoding for one signature; a needless zero is refused. */
+/** X.690 §10: exactly one encoding for each signature; a superfluous zero is refused. */
 function isDer(signature: Uint8Array): boolean {
   try {
     p256.Signature.fromBytes(signature, 'der')
@@ -130,22 +130,22 @@ interface Signed {
   readonly message: Uint8Array
   readonly signature: Uint8Array
   readonly publicKey: Uint8Array
-  /** That of an Ed25519 key, where it was decoded before. */
+  /** The point of an Ed25519 key, if it was decoded before. */
   readonly point?: EdwardsPoint | undefined
 }
 
 type Algorithm = VerifyingKey['algorithm']
 
-/** Verifies by a key whose encoding is canonical and whose order is not small: the key set was read so. */
+/** Verifies with a key whose encoding is canonical and whose order is not small: the reader of the key set ensures both. */
 export type VerifyEd25519 = (signed: Signed) => boolean
 
-/** False for a signature of another length too; the libraries would throw on it. */
+/** False also for a signature of another length, on which the libraries would throw. */
 export const verifiers: Readonly<Record<Algorithm, (signed: Signed) => boolean>> = {
   ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && holds(signed),
   // FIPS 204, pure, empty context.
   'ml-dsa-65': ({ message, signature, publicKey }) =>
     signature.length === SIGNATURE_BYTES['ml-dsa-65'] && ml_dsa65.verify(signature, message, publicKey),
-  // FIPS 186-5 §6.4.2, of SHA-256. Passkeys make an S above half the order every second time, which noble refuses unless it is told not to.
+  // FIPS 186-5 §6.4.2, with SHA-256. Half of passkeys' signatures have an S above half the order, which noble refuses by default.
   es256: ({ message, signature, publicKey }) =>
     isDer(signature) &&
     p256.verify(signature, message, uncompressed(publicKey), { format: 'der', lowS: false }),
@@ -153,7 +153,7 @@ export const verifiers: Readonly<Record<Algorithm, (signed: Signed) => boolean>>
 
 /**
  * RFC 8032 §5.1.7 as libsodium checks it: R = SB - kA, of canonical encodings, S below the order, neither R nor A of small order. noble's
- * own check multiplies both sides by the cofactor, so who holds the key could make a signature that passes there and fails at the server.
+ * own check multiplies both sides by the cofactor, so a key holder could make a signature that passes there and fails at the server.
  */
 function holds({ message, signature, publicKey, point }: Signed): boolean {
   const { Point } = ed25519

@@ -1,5 +1,5 @@
 // Offline verification of evidence: text and a saved key set in, a report out (decisions §4, §9). No network, no clock, no
-// part of the server; it runs in a browser as it stands.
+// part of the server; it runs in a browser without changes.
 import type { Json } from '../json/canonical.ts'
 import { inspectBundle } from './bundle.ts'
 import { BUNDLE } from './kinds.ts'
@@ -22,30 +22,30 @@ export { isOpen, Unusable }
 export type { Check, EvidenceKind, LogTrust }
 
 /**
- * valid      every check holds, and there was at least one
- * invalid    a check fails, whatever cannot be checked beside it
- * unchecked  no check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, an entry
- *            of a file is no evidence, or it comes with an unknown member that no signature covers
+ * valid      every check passes, and there was at least one
+ * invalid    a check fails, even if others could not be completed
+ * unchecked  no check fails, and at least one could not be completed: a key of the service, of an approver or of the log is not given, an
+ *            entry of a file is no evidence, or it has an unknown member that no signature covers
  */
 export type Verdict = 'valid' | 'invalid' | 'unchecked'
 
 export interface Report {
   readonly artifact: EvidenceKind | 'unknown'
-  /** The id of the evidence, as it names itself; `(no id)` where it has none. */
+  /** The id of the evidence, as it states; `(no id)` when it has none. */
   readonly subject: string
   readonly verdict: Verdict
   /** Whether the verdict is `valid`. */
   readonly valid: boolean
   readonly checks: readonly Check[]
-  /** The keys that a signature held by. */
+  /** The keys that verified a signature. */
   readonly keys: readonly UsedKey[]
-  /** Ids of the humans' keys that are not given and by which step-ups were therefore not checked: no verdict rests on those. */
+  /** Ids of humans' keys that are not given, so that their step-ups were not checked: no verdict depends on them. */
   readonly missingStepUpKeys: readonly string[]
-  /** The approvals by passkeys in evidence that is valid, for the summary of several files. */
+  /** The approvals by passkeys in valid evidence, for the summary of several files. */
   readonly passkeyUses: readonly PasskeyUse[]
-  /** Notes for the reader that are no failures, such as that a record carries no receipt. */
+  /** Notes for the reader that are no failures, for example that a record has no receipt. */
   readonly notes: readonly string[]
-  /** Sentences about what a pass does not prove. */
+  /** Sentences about facts that a pass does not prove. */
   readonly notProven: readonly string[]
 }
 
@@ -54,19 +54,19 @@ interface UsedKey extends Pick<VerifyingKey, 'keyId' | 'fingerprint'> {
   readonly algorithm: VerifyingKey['algorithm'] | 'ml-dsa-44'
 }
 
-/** The reader's trust beside the key set. */
+/** The reader's trust besides the key set. */
 export interface Trust {
   /**
-   * A bundle is checked by the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Without it no
-   * proof can be checked.
+   * The log by which bundles are checked: the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP
+   * tlog-policy. Without it no proof can be checked.
    */
   readonly log?: unknown
 }
 
 /**
  * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, a bundle, `{event, signature}`,
- * `{transition, signature}` or `{confirmation, signature}`, an approval request or its end.
- * @param keySet the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it, as text or
+ * `{transition, signature}` or `{confirmation, signature}`, an approval request or its close.
+ * @param keySet the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key from GET /keys/{keyId}, as text or
  *   parsed; or a list of these, which count as one set
  * @throws Unusable when the text is not such evidence, or the key set or the log description cannot be read
  */
@@ -79,21 +79,21 @@ export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {})
 }
 
 /**
- * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}`,
+ * As `verifyEvidence`, and also for bulk files: an array, as from GET /trust-records, `{events: [...]}`, `{changes: [...]}`,
  * `{confirmations: [...]}`, `{requests: [...]}` or `{refusals: [...]}`.
- * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
- *   hides no other; after them comes a report on members that are not part of a page
- * @throws Unusable for an empty file too: no evidence is not valid evidence
+ * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as unchecked, and
+ *   hides no other entry; after them comes a report on members that are not part of a page
+ * @throws Unusable also for an empty file: no evidence is not valid evidence
  */
 export function verifyFile(text: string, keySet: unknown, trust: Trust = {}): Report[] {
   return verifyFileBy(text, readTrusted(keySet, trust))
 }
 
-/** Keys and logs that were read before. */
+/** Keys and logs that have been read. */
 export interface Trusted {
   readonly keys: KeySet
   readonly log: LogTrust | undefined
-  /** Another implementation of the check of an Ed25519 signature; undefined: the one of this folder. */
+  /** Another implementation of the Ed25519 check; undefined: the implementation of this folder. */
   readonly ed25519?: VerifyEd25519 | undefined
 }
 
@@ -105,7 +105,7 @@ export function readTrusted(keySet: unknown, trust: Trust = {}): Trusted {
   return { keys: keySetOf(keySet), log: logTrustOf(trust) }
 }
 
-/** As `verifyFile`, with keys that were read before. */
+/** As `verifyFile`, with keys that have been read. */
 export function verifyFileBy(text: string, trusted: Trusted): Report[] {
   const evidence = parseEvidence(text, 'The evidence')
   const page = pageOf(evidence)
@@ -148,20 +148,20 @@ function parsedKeys(given: unknown): Json {
   return typeof given === 'string' ? parseEvidence(given, 'The key set') : (given as Json)
 }
 
-/** The kind of evidence that the members show; undefined for none, and for what claims to be several. */
+/** The kind of evidence that its members indicate; undefined for no kind, and for several. */
 export function artifactOf(evidence: Members): EvidenceKind | undefined {
   const kinds = kindsOf(evidence)
   return kinds.length === 1 ? kinds[0] : undefined
 }
 
-/** The entries of a list or a page. Undefined for evidence itself, whatever list it also contains. */
+/** The entries of a list or a page. Undefined for evidence itself, whatever list it contains. */
 export function bulkEntries(evidence: Json): readonly Json[] | undefined {
   return pageOf(evidence)?.entries
 }
 
 interface Page {
   readonly entries: readonly Json[]
-  /** The member next to them that is not part of a page. */
+  /** A sentence about members next to the entries that are not part of a page. */
   readonly problem?: string | undefined
 }
 
@@ -211,7 +211,7 @@ function missingStepUpKeysIn(artifact: EvidenceKind, evidence: Members, keys: Ke
   return [...new Set(missing)]
 }
 
-/** A failure decides: a key that is not given must not make one look like a gap in the key set. */
+/** A failure decides: a key that is not given must not make a failure look like a gap in the key set. */
 function verdictOf(checks: readonly Check[]): Verdict {
   const problems = checks.filter(({ problem }) => problem !== undefined)
   if (!problems.every(isOpen)) return 'invalid'
@@ -231,7 +231,7 @@ interface Inspection {
   readonly notes: readonly string[]
 }
 
-/** A kind that needs no log. */
+/** A kind whose check needs no log. */
 function kindBy({ check, notesOn = () => [], ...kind }: Evidence): Kind {
   return {
     ...kind,
@@ -259,7 +259,7 @@ const KINDS: ReadonlyMap<EvidenceKind, Kind> = new Map([
 ])
 
 function kindOf(evidence: Members, which: string): EvidenceKind {
-  // It may name a receipt as a receipt names itself, and would be accused of being an altered one.
+  // It may name a receipt like a receipt itself, and would be reported as an altered one.
   if (['eventId', 'occurredAt', 'entry'].every((member) => Object.hasOwn(evidence, member)))
     throw new Unusable(
       `${which} is an event of GET /events, which is not signed: verify the evidence that it names.`,

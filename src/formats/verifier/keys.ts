@@ -1,5 +1,5 @@
-// The saved key set that evidence is verified by: GET /.well-known/jwks.json (interface §2.7) or a standard JWKS (RFC 7517).
-// GET /keys/{approverId}:{keyId} answers one of a human. It is the verifier's own choice of whom to trust: a key inside the evidence is never looked at.
+// The saved key set for verifying evidence: GET /.well-known/jwks.json (interface §2.7) or a standard JWKS (RFC 7517). GET
+// /keys/{approverId}:{keyId} returns a human's key. The verifier chooses the trusted keys: a key inside the evidence is never used.
 import type { EdwardsPoint } from '@noble/curves/abstract/edwards.js'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { p256 } from '@noble/curves/nist.js'
@@ -14,8 +14,8 @@ import { instantMs } from '../artifacts/instant.ts'
 import { Unusable } from './unusable.ts'
 
 /**
- * DER of an SPKI up to the key's own bytes (RFC 8410 §4, RFC 9881 §4, RFC 5480 §2.1.1 with an uncompressed point): exactly these, or it
- * is another kind of key.
+ * DER of an SPKI up to the key's own bytes (RFC 8410 §4, RFC 9881 §4, RFC 5480 §2.1.1 with an uncompressed point). Any other prefix means
+ * another kind of key.
  */
 const KINDS = [
   { algorithm: 'ed25519', spkiPrefix: hexToBytes('302a300506032b6570032100'), bytes: 32 },
@@ -24,7 +24,7 @@ const KINDS = [
     spkiPrefix: hexToBytes('308207b2300b0609608648016503040312038207a100'),
     bytes: 1952,
   },
-  // This key is for passkeys only: nothing else here signs by it.
+  // This key is for passkeys only: no other signer here uses it.
   {
     algorithm: 'es256',
     spkiPrefix: hexToBytes('3059301306072a8648ce3d020106082a8648ce3d03010703420004'),
@@ -47,21 +47,21 @@ export interface VerifyingKey extends Material {
   readonly point: EdwardsPoint | undefined
   /** SHA-256 of the SPKI, hex: `openssl pkey -pubin -in key.pem -outform DER | sha256sum` prints it too. */
   readonly fingerprint: string
-  /** RFC 3339: signatures from then on do not count. Null: the key was in effect when it was saved. */
+  /** RFC 3339. Signatures from then on do not count. Null: the key was in effect when it was saved. */
   readonly revokedAt: string | null
-  /** A key with it verifies `webauthn-*` only, and one without it never does. */
+  /** A key with this member verifies `webauthn-*` only, and a key without it never does. */
   readonly passkey: Passkey | undefined
 }
 
-/** The key is the keyId, exactly as written. */
+/** Keyed by the keyId, exactly as written. */
 export type KeySet = ReadonlyMap<string, VerifyingKey>
 
 export const NO_KEYS: KeySet = new Map()
 
 /**
- * @param keySet the parsed set, `{keys: [...]}`, a single key as GET /keys/{keyId} answers it, or a list of these, which count as one set
+ * @param keySet the parsed set, `{keys: [...]}`, a single key from GET /keys/{keyId}, or a list of these, which count as one set
  * @returns its Ed25519 and ML-DSA-65 keys; keys of other types are left out, as RFC 7517 §5 asks
- * @throws Unusable when no such key is left, and for an entry that contradicts itself or another one, or is cut short
+ * @throws Unusable when no such key is left, and for an entry that contradicts itself or another entry, or is cut short
  */
 export function readKeySet(keySet: Json): KeySet {
   const keys = oneOfEach(
@@ -74,7 +74,7 @@ export function readKeySet(keySet: Json): KeySet {
 
 /**
  * The keys of both sets.
- * @throws Unusable where one contradicts the other
+ * @throws Unusable when one set contradicts the other
  */
 export function combinedKeys(first: KeySet, second: KeySet): KeySet {
   return oneOfEach([...first.values(), ...second.values()])
@@ -92,7 +92,7 @@ function oneOfEach(found: readonly VerifyingKey[]): KeySet {
   return keys
 }
 
-/** The same public key as a passkey and as a raw one, or for another site, is two keys. */
+/** The same public key as a passkey and as a raw key, or for another site, counts as two keys. */
 export function isSameKey(one: VerifyingKey, other: VerifyingKey): boolean {
   return one.fingerprint === other.fingerprint && passkeyText(one) === passkeyText(other)
 }
@@ -101,10 +101,10 @@ function passkeyText({ passkey }: VerifyingKey): string {
   return passkey === undefined ? '' : canonicalize(passkey as unknown as Json)
 }
 
-/** One key under the names of two approvers would make two of one person; under the service's, a human of the service. */
+/** One key under two approvers' names would count one person twice; under a name of the service, it would make a human the service. */
 function refuseSharedKeys(keys: readonly VerifyingKey[]): void {
   const first = new Map<string, VerifyingKey>()
-  // A human who resolves changes may well approve by the same key: a caller and an approver are named apart.
+  // A human who resolves changes may use the same key to approve: callers and approvers have different names.
   for (const key of keys.filter(({ keyId }) => !keyId.endsWith(':step-up'))) {
     const other = first.get(key.fingerprint)
     if (other !== undefined && ownerOf(other) !== ownerOf(key))
@@ -115,7 +115,7 @@ function refuseSharedKeys(keys: readonly VerifyingKey[]): void {
   }
 }
 
-/** The approver whose key it is; empty for the service's own. */
+/** The approver to whom the key belongs; empty for the service's own keys. */
 function ownerOf({ keyId }: VerifyingKey): string {
   return keyId.includes(':') ? keyId.slice(0, keyId.indexOf(':')) : ''
 }
@@ -130,7 +130,7 @@ function entriesOf(keySet: Json): readonly Json[] {
   )
 }
 
-/** A copy that was saved before the key was revoked does not undo that. */
+/** A copy that was saved before the revocation does not undo it. */
 function earlier(one: VerifyingKey, other: VerifyingKey): string | null {
   if (one.revokedAt === null || other.revokedAt === null) return one.revokedAt ?? other.revokedAt
   return instantMs(one.revokedAt) <= instantMs(other.revokedAt) ? one.revokedAt : other.revokedAt
@@ -187,9 +187,9 @@ function passkeyOf(entry: Members, { algorithm }: Material, which: string): Pass
 
 /**
  * A human's key as a governance change enrolled it.
- * @param enrolled what was proposed: a `publicKeyPem`, and for a passkey the member `passkey`
- * @param known a key that was read before: where it is the same, it is not examined again
- * @throws Unusable where it is no Ed25519 key and no passkey
+ * @param enrolled the proposed content: a `publicKeyPem`, and for a passkey the member `passkey`
+ * @param known a key that was read before: if it is the same, it is not examined again
+ * @throws Unusable when it is no Ed25519 key and no passkey
  */
 export function readEnrolledKey(
   keyId: string,
@@ -213,7 +213,7 @@ function revokedAtOf({ revokedAt }: Members, which: string): string | null {
   return revokedAt
 }
 
-/** The one name that every part of the entry gives the key. */
+/** The name that every part of the entry gives the key; they must agree. */
 function nameOf(parts: readonly Members[], which: string): string {
   const names = parts.flatMap((part) => [part['keyId'], part['kid']]).filter((name) => name !== undefined)
   const [name] = names
@@ -224,7 +224,7 @@ function nameOf(parts: readonly Members[], which: string): string {
   return name
 }
 
-/** RFC 7468 §13: whole lines of base64 between the two, then white space at most. */
+/** RFC 7468 §13: whole lines of base64 between the two boundary lines, then only white space. */
 const PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/
 
 /** One SPKI block and nothing else. Undefined: a key of another kind. */
@@ -262,7 +262,7 @@ function ofJwk(jwk: Json, mayBeEs256: boolean, which: string): Material | undefi
 
 const JWK_MEMBERS = ['kty', 'crv', 'x', 'y', 'pub', 'alg'] as const
 
-/** The entries of a key set have the members of their `jwk` beside it too. A reader may take either. */
+/** Entries of a key set also have the members of their `jwk` at the top level, and a reader may use either. */
 function refuseDifference(entry: Members, jwk: Members, which: string): void {
   const different = JWK_MEMBERS.find(
     (member) =>
@@ -272,7 +272,7 @@ function refuseDifference(entry: Members, jwk: Members, which: string): void {
     throw new Unusable(`${which} has another \`${different}\` beside its \`jwk\` than in it.`)
 }
 
-/** `d` of RFC 8037 §2, `priv` of RFC 9964 §3. */
+/** The private members: `d` of RFC 8037 §2, `priv` of RFC 9964 §3. */
 function refusePrivate(part: Members, which: string): void {
   if ('d' in part || 'priv' in part)
     throw new Unusable(
@@ -292,10 +292,10 @@ function materialOf(kind: Kind, bytes: Uint8Array, which: string): Material {
   return { algorithm: kind.algorithm, bytes }
 }
 
-/** Multiples of a point that are computed once, 4 bits of a scalar at a time: they pay for themselves within half a dozen signatures. */
+/** Size of the precomputed table of a point, 4 bits of a scalar at a time: it pays for itself within half a dozen signatures. */
 const TABLE_BITS = 4
 
-/** @throws Unusable for another encoding, and for points of small or mixed order: as the service refuses them */
+/** @throws Unusable for another encoding, and for points of small or mixed order, which the service refuses too */
 function pointOf(keyId: string, { algorithm, bytes }: Material, which: string): EdwardsPoint | undefined {
   if (algorithm === 'es256' && !p256.utils.isValidPublicKey(uncompressed(bytes), false))
     throw new Unusable(`${which} is not a point of P-256.`)
@@ -303,11 +303,11 @@ function pointOf(keyId: string, { algorithm, bytes }: Material, which: string): 
   const point = ed25519Point(bytes)
   if (point === undefined || point.is0() || !point.isTorsionFree())
     throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`)
-  // A human's key signs little.
+  // A human's key verifies few signatures, so precomputing does not pay.
   return keyId.includes(':') ? point : point.precompute(TABLE_BITS)
 }
 
-/** SEC 1 §2.3.3, of the two coordinates. */
+/** SEC 1 §2.3.3, from the two coordinates. */
 export function uncompressed(coordinates: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(4), coordinates)
 }
@@ -326,7 +326,7 @@ function fingerprintOf({ algorithm, bytes }: Material): string {
   return bytesToHex(sha256(concatBytes(spkiPrefix, bytes)))
 }
 
-/** The key of a log or of a witness as a report names it; these sign notes and no evidence. */
+/** The key of a log or of a witness as a report names it; these keys sign notes and no evidence. */
 export function describedLogKey({ name, keyId, type, publicKey }: VerifierKey) {
   const algorithm = type === 'ml-dsa-44-cosignature' ? 'ml-dsa-44' : 'ed25519'
   const spkiPrefix = algorithm === 'ed25519' ? KINDS[0].spkiPrefix : ML_DSA_44_SPKI_PREFIX

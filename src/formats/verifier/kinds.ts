@@ -1,4 +1,4 @@
-// The kinds of evidence that the verifier reads: artifacts, and bundles of them.
+// The kinds of evidence that the verifier reads: artifacts and bundles.
 import { membersAt } from '../artifacts/account-text.ts'
 import { governanceChange } from '../artifacts/governance-change.ts'
 import type { Evidence } from '../artifacts/kind.ts'

@@ -1,15 +1,15 @@
-// Evidence as lines of JSON, as GET /trust-records and GET /refusals export it: one piece a line, and a last line that says how many there
-// are. Browser-safe; clients/python has the same.
+// Evidence as lines of JSON, as GET /trust-records and GET /refusals export it: one piece per line, and a last line with their
+// number. Browser-safe; clients/python has the same.
 import { isMembers, type Members } from '../json/members.ts'
 import type { Json } from '../json/canonical.ts'
 
-/** The name alone says of an export that was cut after its first line that there were to be more. */
+/** If an export was cut after its first line, only the file name shows that more lines were expected. */
 const LINES_FILE = /\.(?:ndjson|jsonl)$/i
 
 /**
- * Whether a text is read line by line: its first line alone is an object or a list, and another one follows, or it ends an export, or
- * the name is that of a file of lines.
- * @param first its first line that is not blank
+ * Whether a text is read line by line: its first line alone is an object or a list, and another line follows, or the first line ends an
+ * export, or the name is that of a file of lines.
+ * @param first first line that is not blank
  */
 export function isLines(name: string, first: string, hasMore: boolean): boolean {
   const mayBe = hasMore || LINES_FILE.test(name) || exportEnd(first) !== undefined
@@ -22,11 +22,11 @@ export function isLines(name: string, first: string, hasMore: boolean): boolean 
   }
 }
 
-/** Counts the lines of a text, and says whether it ends as an export ends. */
+/** Counts the lines of a text, and detects whether it ends like an export. */
 export interface LineCount {
-  /** Whether the line is evidence: a blank line and the end of an export are none. */
+  /** Whether the line is evidence: a blank line and the end of an export are not. */
   readonly take: (line: string) => boolean
-  /** Whether every export in it has the end that counts its lines; undefined where nothing ended. */
+  /** Whether every export in the text ends with a correct count of its lines; false when no export ended. */
   readonly isWhole: () => boolean
 }
 
@@ -51,10 +51,10 @@ export function countLines(): LineCount {
   }
 }
 
-/** The members that say what an export is of, and from when until when. */
+/** The members that state the content of an export and its period. */
 const RANGE = ['kind', 'callerId', 'since', 'until']
 
-/** The count of the end of an export; undefined where it holds anything else than what the service writes there. */
+/** The count in the end of an export; undefined when it contains other members than the service writes. */
 function countOf({ count, ...range }: Members): number | undefined {
   const isRange = Object.entries(range).every(
     ([name, value]) => RANGE.includes(name) && (value === null || typeof value === 'string'),

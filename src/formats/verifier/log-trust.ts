@@ -1,4 +1,4 @@
-// Whom a reader trusts to sign checkpoints of logs: the saved description of a service's logs, or a C2SP tlog-policy.
+// The keys that a reader trusts to sign checkpoints of logs: the saved description of a service's logs, or a C2SP tlog-policy.
 import { errorText } from '../text/error-text.ts'
 import type { Json } from '../json/canonical.ts'
 import { parseCheckpoint, type OpenedCheckpoint } from '../log/checkpoint.ts'
@@ -18,14 +18,14 @@ import { Unusable } from './unusable.ts'
 
 export interface LogTrust {
   readonly policy: LogPolicy
-  /** A description lists what a log signs by: each type of key must have signed. Of a policy's log keys any one is enough. */
+  /** Whether each type of key must have signed, as for a description, which lists all. Of a policy's log keys any is enough. */
   readonly everyType: boolean
 }
 
 /**
  * @param given the answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy: any text that does not
  *   begin with `{`
- * @throws Unusable with the part that is wrong
+ * @throws Unusable that names the wrong part
  */
 export function readLogTrust(given: unknown, sha256: Sha256): LogTrust {
   if (typeof given !== 'string') return described(given as Json, sha256)
@@ -62,14 +62,14 @@ function keysOfLog(log: Json, which: string, sha256: Sha256): VerifierKey[] {
       if (key.type === 'ed25519-cosignature') throw new Error('a key for cosignatures signs for no log')
       return key
     } catch (error) {
-      // As keys of unknown types are left out of a key set: a later version may have more.
+      // Ignored, like keys of unknown types in a key set: a later version may have more types.
       if (error instanceof UnknownKeyType) return []
       throw new Unusable(`${which} of the log description has a wrong key: ${errorText(error)}.`)
     }
   })
 }
 
-/** A checkpoint whose keys are not given: with them it may hold or fail. The message is a sentence without its full stop. */
+/** A checkpoint whose keys are not given: with them it may be valid or not. The message is a sentence without its full stop. */
 export class LogKeyNotGiven extends Error {
   readonly origin: string
   constructor(origin: string, message: string) {
@@ -79,8 +79,8 @@ export class LogKeyNotGiven extends Error {
 }
 
 /**
- * Checks who signed a checkpoint.
- * @throws LogKeyNotGiven where that depends on keys that the reader did not give, and Error that says what does not hold
+ * Checks the signers of a checkpoint.
+ * @throws LogKeyNotGiven when the result depends on keys that the reader did not give, and Error that names the failed check
  */
 export function openTrusted(
   note: string,

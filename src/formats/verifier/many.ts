@@ -1,4 +1,4 @@
-// Many texts at once: a report on each piece of evidence in them.
+// Verifies many texts: one report on each piece of evidence in them.
 import { accountsOf, type Account } from './account.ts'
 import { noEvidence, verifyFileBy, type Report, type Trusted } from './index.ts'
 import { countLines, isLines } from './lines.ts'
@@ -22,13 +22,13 @@ export function reportsOn(text: string, trusted: Trusted): Report[] {
 
 export interface Found {
   readonly report: Report
-  /** What the evidence says in words; undefined where it is none. */
+  /** The description of the evidence in words; undefined when the text is no evidence. */
   readonly account: Account | undefined
-  /** From 1; undefined where the text is not read line by line. */
+  /** Counted from 1; undefined when the text is not read line by line. */
   readonly line: number | undefined
 }
 
-/** Each piece of evidence in a text, while they are asked for; added to the summary too. */
+/** Yields each piece of evidence in a text on demand, and adds it to the summary. */
 export function* reportsIn({ name, text }: Source, trusted: Trusted, summing: Summing): Generator<Found> {
   const all = text.split('\n')
   const [first = '', ...others] = all.filter((line) => line.trim() !== '')

@@ -1,8 +1,8 @@
-// Limits of a pass, in sentences for the reader of the report: as much a part of it as the checks.
+// The limits of a pass, in sentences for the reader of the report: they belong to it as much as the checks.
 import type { EvidenceKind } from '../artifacts/kinds.ts'
 import { described } from './kinds.ts'
 
-/** Of files alone: a comparison with the evidence log proves more. */
+/** Applies to files only: a comparison with the evidence log proves more. */
 export const NOTHING_MISSING =
   'That nothing is missing: other records, refusals and events may exist that are not in this file.'
 

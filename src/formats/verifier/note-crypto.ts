@@ -1,4 +1,4 @@
-// The cryptography of notes, checkpoints and proofs (src/formats/log) for the offline verifier, in JavaScript alone.
+// The cryptography of notes, checkpoints and proofs (src/formats/log) for the offline verifier, in JavaScript only.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { ml_dsa44 } from '@noble/post-quantum/ml-dsa.js'
 import type { NoteCrypto } from '../log/note.ts'

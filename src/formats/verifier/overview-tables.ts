@@ -1,4 +1,4 @@
-// The tables of an overview, in words: the report of `countersign verify` writes them as HTML, the page /verifier as elements. Browser-safe.
+// The tables of an overview, in words: the report of `countersign verify` renders them as HTML, the page /verifier as elements. Browser-safe.
 import { counted } from '../text/text.ts'
 import type { Report } from './index.ts'
 import { described } from './kinds.ts'
@@ -18,9 +18,9 @@ import {
 export interface TextTable {
   readonly caption: string
   readonly columns: readonly string[]
-  /** Cells hold texts of evidence: anybody's. */
+  /** Cells contain untrusted texts of evidence. */
   readonly rows: readonly (readonly string[])[]
-  /** A sentence about the table, or about what it has no room for. */
+  /** A sentence about the table, or about omitted rows. */
   readonly note?: string
 }
 
@@ -33,7 +33,7 @@ export function totalsTable({ totals }: Overview): TextTable {
   }
 }
 
-/** Said above everything else where there are any. */
+/** Shown above everything else if there are any contradictions. */
 export function contradictedText({ contradicted, exceptionsLeft: left }: Overview): string[] {
   const count = contradicted.length + left.contradicted
   return count === 0
@@ -46,8 +46,8 @@ export function contradictedText({ contradicted, exceptionsLeft: left }: Overvie
 export const CONTRADICTED = 'Providers say otherwise'
 
 /**
- * What an auditor looks at first, of what is valid.
- * @param differences what the delivery of a confirmation says and what was asked for, by confirmationId, where whoever made the files had both
+ * The valid evidence that an auditor looks at first.
+ * @param differences differing values of a confirmation's delivery and the transaction, by confirmationId, if the files' maker had both
  */
 export function exceptionTables(
   { contradicted, aboveUsual, failed, exceptionsLeft: left }: Overview,
@@ -84,7 +84,7 @@ export function exceptionTables(
 const leftNote = (left: number) =>
   `These are the first ${ROWS_MAX} in the order of the files; ${counted(left, 'execution')} more: in the totals and not listed.`
 
-/** What is to be said below the pieces that are invalid or could not be checked, where there are too many to list. */
+/** The sentences below the lists of invalid and unchecked pieces when there are too many to list. */
 export function exceptionsLeftText({ exceptionsLeft: { invalid, unchecked } }: Overview): string[] {
   return [
     ...(invalid > 0 ? [`${counted(invalid, 'piece')} more: invalid, counted above and not listed.`] : []),
@@ -94,7 +94,7 @@ export function exceptionsLeftText({ exceptionsLeft: { invalid, unchecked } }: O
   ]
 }
 
-/** Everything that is valid: the changes and who approved, each execution, then all others. */
+/** The tables of all other valid evidence: changes and approvers, each execution, then the rest. */
 export function restTables({
   changes,
   changesLeft,
@@ -193,7 +193,7 @@ export function restTables({
   ].filter(({ rows }) => rows.length > 0)
 }
 
-/** Name and value of the time that the evidence is of; none where it states no time. */
+/** Name and value of the period of the evidence; none when it states no time. */
 export function periodFacts({ period }: Overview): (readonly [name: string, value: string])[] {
   if (period === undefined) return []
   return [['The evidence is of', `${timeText(period.first)} to ${timeText(period.last)}`]]
@@ -203,12 +203,12 @@ export function kindTitle(artifact: Report['artifact']): string {
   return artifact === 'unknown' ? 'No evidence' : described(artifact).plainTitle
 }
 
-/** To the second: an ISO time in UTC. */
+/** An ISO time in UTC, to the second. */
 export function timeText(at: string): string {
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(at) ? `${at.slice(0, 10)} ${at.slice(11, 19)} UTC` : at
 }
 
-/** The id by which the service finds it, the businessTransactionId wherever there is one, and its place in the files. */
+/** The id by which the service finds it, the businessTransactionId if there is one, and its place in the files. */
 export function placeOf({ file, line, report, account }: Piece): string {
   return `${account?.execution || report.subject} in ${file}${line === undefined ? '' : `, line ${line}`}`
 }
@@ -287,7 +287,7 @@ function sayingOf({ account }: Pick<Piece, 'account'>, about: string): string {
   return account?.said.find(([name]) => name === about)?.[1] ?? ''
 }
 
-/** @param names how many cells the names of a sum fill: those that have no room stand together under one name */
+/** @param names number of cells for the names of a sum: sums that do not fit are combined under one name */
 function sumCells({ names: given, count, amounts }: Sum, names: number): string[] {
   const empty = Array.from({ length: names - given.length }, () => '')
   return [...given, ...empty, `${count}`, amounts.join('; ')]

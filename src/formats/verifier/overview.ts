@@ -1,24 +1,24 @@
-// What many pieces of evidence say together, for a reader who knows the business: sums, exceptions and rows. The report of
-// `countersign verify` and the page /verifier show it. Its memory is bounded, however many pieces there are. Browser-safe.
+// The overview of many pieces of evidence, for a reader who knows the business: sums, exceptions and rows. The report of
+// `countersign verify` and the page /verifier show it. Its memory is bounded, for any number of pieces. Browser-safe.
 import type { ActionText, ProviderWord } from '../artifacts/account-text.ts'
 import type { Account } from './account.ts'
 import type { Report } from './index.ts'
 
-/** Rows that each list holds; what comes after them is counted by day. */
+/** Maximum rows of each list; further pieces are counted by day. */
 export const ROWS_MAX = 1_000
-/** Of each currency, so many of the largest executions are listed in any case. */
+/** Number of largest executions of each currency that are always listed. */
 export const LARGEST_MAX = 20
-/** Actions, currencies, approvers and days that are counted by name. */
+/** Maximum number of actions, currencies, approvers and days that are counted by name. */
 const NAMES_MAX = 400
 
-/** An approved amount is unusual above this many times the median of what the same action had on the same target before, in one currency. */
+/** An approved amount is unusual above this many times the median of earlier amounts of the same action, target and currency. */
 export const UNUSUAL_TIMES = 3
-/** Fewer executions before say nothing of what is usual; of more the newest count. */
+/** Fewer earlier executions do not show the usual amount; of more than `USUAL_MAX` the newest count. */
 export const USUAL_MIN = 3
 const USUAL_MAX = 100
-/** Actions on targets of which amounts are kept; those of the others are not compared. */
+/** Maximum number of actions on targets whose amounts are kept; the amounts of others are not compared. */
 const TARGETS_MAX = 10_000
-/** Executions whose end is known when a provider's statement is read after them; of more the statement alone is compared. */
+/** Maximum number of executions whose end is kept for later statements of providers; beyond it only the statement itself is compared. */
 const ENDED_MAX = 10_000
 
 export interface Piece {
@@ -32,60 +32,60 @@ export interface Piece {
 export interface Sum {
   readonly names: readonly string[]
   readonly count: number
-  /** By currency, `1,234.50 EUR`; a sum without a currency is the number alone. */
+  /** By currency, `1,234.50 EUR`; a sum without a currency is only the number. */
   readonly amounts: readonly string[]
 }
 
-/** An approved execution with its amount beside the median of those before it, in the order of the files. */
+/** An approved execution with its amount and the median of earlier ones, in the order of the files. */
 export interface AboveUsual extends Piece {
   readonly usual: number
 }
 
-/** A provider's statement that says something else than the evidence of the execution, or than what was asked for. */
+/** A provider's statement that contradicts the evidence of the execution, or the request. */
 export interface Contradiction {
   readonly piece: Piece
   readonly word: ProviderWord
   /** The businessTransactionId. */
   readonly execution: string
-  /** How the execution ended, in words; '' where no evidence of it is here. */
+  /** How the execution ended, in words; '' when there is no evidence of it here. */
   readonly ended: string
   readonly action: ActionText | undefined
 }
 
 export interface Overview {
-  /** The first and the last time that a valid piece about an action states; undefined where there is none. */
+  /** The first and the last time in valid pieces about an action; undefined when there is none. */
   readonly period: { readonly first: string; readonly last: string } | undefined
-  /** By action and how it ended. */
+  /** By action and end. */
   readonly totals: readonly Sum[]
   readonly approvers: readonly Sum[]
   readonly invalid: readonly Piece[]
   readonly unchecked: readonly Piece[]
-  /** Valid executions that were not done. */
+  /** Valid executions that were not carried out. */
   readonly failed: readonly Piece[]
-  /** What providers say that contradicts the valid evidence of an execution. */
+  /** Statements of providers that contradict the valid evidence of an execution. */
   readonly contradicted: readonly Contradiction[]
-  /** Valid executions, whether done or not, above what was usual on their target: `UNUSUAL_TIMES`. */
+  /** Valid executions, carried out or not, above the usual amount on their target: `UNUSUAL_TIMES`. */
   readonly aboveUsual: readonly AboveUsual[]
-  /** How many each of these lists has no room for. */
+  /** Number of pieces that did not fit into each of these lists. */
   readonly exceptionsLeft: Readonly<
     Record<'invalid' | 'unchecked' | 'failed' | 'contradicted' | 'aboveUsual', number>
   >
-  /** Valid executions that humans approved, in the order in which they came. */
+  /** Valid executions that humans approved, in the order of the files. */
   readonly approved: readonly Piece[]
-  /** How many `approved` has no room for. */
+  /** Number of executions that did not fit into `approved`. */
   readonly approvedLeft: number
-  /** Where `executions` has no room for all: the largest valid executions that were released, of each currency, the largest first. */
+  /** If `executions` could not hold all: the largest valid released executions of each currency, largest first. */
   readonly largest: readonly Piece[]
-  /** Valid records and refusals, in the order in which they came. */
+  /** Valid records and refusals, in the order of the files. */
   readonly executions: readonly Piece[]
-  /** Those that `executions` has no room for, by day, action and how it ended. */
+  /** Executions that did not fit into `executions`, by day, action and end. */
   readonly days: readonly Sum[]
   /** Valid changes of rules and people. */
   readonly changes: readonly Piece[]
   readonly changesLeft: number
   /** Other valid evidence: requests and events. */
   readonly others: readonly Piece[]
-  /** How many valid pieces `others` has no room for. */
+  /** Number of valid pieces that did not fit into `others`. */
   readonly othersLeft: number
 }
 
@@ -137,7 +137,7 @@ export function gather(): Gathering {
       const isRefused = action.ending === 'Refused' || action.ending === 'Refused until humans approve'
       if (!isRefused) largest.add(piece)
       const usual = isRefused ? undefined : usualBefore(action)
-      // What a policy allowed by itself was approved by nobody, and a number without a currency is no money.
+      // If a policy allowed an action by itself, nobody approved it; and a number without a currency is no amount of money.
       const isApproved = people.length > 0 && (action.currency ?? '') !== ''
       if (isApproved && usual !== undefined && (action.amount ?? 0) > UNUSUAL_TIMES * usual)
         aboveUsual.add({ ...piece, usual })
@@ -177,14 +177,14 @@ interface Ended {
   readonly action: ActionText | undefined
 }
 
-/** What providers say, and how the executions ended of which they speak, in whichever order they come. */
+/** Collects statements of providers and the ends of the executions that they are about, in any order. */
 function openWords() {
   const said: { readonly piece: Piece; readonly word: ProviderWord; readonly execution: string }[] = []
   const spokenOf = new Set<string>()
   const endings = new Map<string, Ended>()
   let left = 0
   return {
-    /** How many statements that differ there was no room for. */
+    /** Number of differing statements that were not kept. */
     left: () => left,
     add(piece: Piece): void {
       const { execution = '', words = [], action, closedAs = '' } = piece.account ?? {}
@@ -212,7 +212,7 @@ function openWords() {
   }
 }
 
-/** As the service concludes from a provider's word (workers/webhooks/conclude.ts). */
+/** The same conclusion that the service draws from a provider's statement (workers/webhooks/conclude.ts). */
 function contradicts(says: string, ended: string): boolean {
   if (ended === '') return false
   if (ended.startsWith('Refused')) return says !== 'not_executed'
@@ -220,13 +220,13 @@ function contradicts(says: string, ended: string): boolean {
   return (says === 'executed' && !wasExecuted) || (says === 'not_executed' && wasExecuted)
 }
 
-/** What was said of an execution in doubt by whoever closed it, in words; '' where it is neither. */
+/** The end of an execution in doubt as stated by the party that closed it, in words; '' for any other value. */
 export function closedText(resolution: string): string {
   if (resolution === 'EXECUTED') return 'closed as executed'
   return resolution === 'NOT_EXECUTED' ? 'closed as not executed' : ''
 }
 
-/** As many pieces as a list has room for. */
+/** A list of at most `ROWS_MAX` pieces, which counts the rest. */
 function list<Row = Piece>() {
   const rows: Row[] = []
   let left = 0
@@ -261,7 +261,7 @@ function openLargest() {
   }
 }
 
-/** @returns the median of the amounts that came before, if there were enough; the amount counts for the next one then */
+/** @returns the median of earlier amounts, if there were enough; then adds the amount for the next call */
 function openUsual() {
   const amounts = new Map<string, number[]>()
   return ({ name, target, amount, currency = '' }: ActionText): number | undefined => {
@@ -314,14 +314,14 @@ function openSums() {
   }
 }
 
-/** One order of currencies for every table. */
+/** The order of currencies in every table. */
 const byCurrency = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) =>
   a < b ? -1 : Number(a > b)
 
-/** Everything under a name that the sums have no room for. */
+/** Everything whose name did not fit into the sums. */
 const OTHERS = ['all others']
 
-/** Exact for decimal fractions, which sums of floating point are not. */
+/** Exact for decimal fractions, unlike sums of floating-point numbers. */
 function millionths(amount: number): bigint {
   return BigInt(Math.round(amount * 1e6))
 }
@@ -334,7 +334,7 @@ function amountText(sum: bigint, currency: string): string {
   return currency === '' ? text : `${text} ${currency}`
 }
 
-/** The amount of one action, such as `84,250.75 EUR`; '' where there is none. */
+/** The amount of one action, such as `84,250.75 EUR`; '' when there is none. */
 export function amountOf({ amount, currency = '' }: Pick<ActionText, 'amount' | 'currency'>): string {
   return amount === undefined ? '' : amountText(millionths(amount), currency)
 }

@@ -1,18 +1,18 @@
-// Evidence and key sets as text: JSON with exactly one reading, or nothing. A text with two would be shown to a reader as one
-// thing and verified as another.
+// Evidence and key sets as text: JSON with exactly one reading, or an error. A text with two could be shown to a reader
+// with one meaning and verified with another.
 import type { Json } from '../json/canonical.ts'
 import { MalformedJson, parseJsonText } from '../json/text.ts'
 import { Unusable } from './unusable.ts'
 
-/** A body may be 64 deep (decisions §3); a record holds its parts deeper, and a file of records one deeper again. */
+/** A body may be 64 deep (decisions §3); a record contains its parts deeper, and a file of records one level deeper again. */
 const DEPTH_MAX = 80
 
 /**
- * @param what names the text in the message of the error
+ * @param what name of the text in the error message
  * @throws Unusable
  */
 export function parseEvidence(text: string, what: string): Json {
-  // It verifies only with what it proves.
+  // A proof verifies only together with the evidence that it proves.
   if (text.startsWith('c2sp.org/tlog-proof@'))
     throw new Unusable(
       `${what} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`,

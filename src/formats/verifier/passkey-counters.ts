@@ -1,5 +1,5 @@
-// The signature counters of passkeys over all that is verified in one run: what the service says in its event
-// `approval.counter_went_back` is said here from the evidence alone. A copy of a passkey counts beside the first one.
+// The signature counters of passkeys over all evidence of one run: the finding of the service's event
+// `approval.counter_went_back`, from the evidence alone. A copied passkey counts separately from the original.
 import { base64 } from '../base64.ts'
 import { itemsOf } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
@@ -16,7 +16,7 @@ export interface PasskeyUse {
 
 const DECIDED: readonly EvidenceKind[] = ['trust-record', 'refusal-record', 'bundle']
 
-/** @param evidence of which every check holds */
+/** @param evidence evidence whose checks all pass */
 export function passkeyUses(kind: EvidenceKind, evidence: Members): PasskeyUse[] {
   if (!DECIDED.includes(kind)) return []
   const record = kind === 'bundle' ? (evidence['record'] as Members) : evidence
@@ -32,7 +32,7 @@ function useOf({ payload, webauthn }: Members): PasskeyUse[] {
   if (!data || !isMembers(payload)) return []
   const { approverId, keyId, issuedAt } = payload as Readonly<Record<string, string>>
   const issuedAtMs = instantMs(issuedAt as string)
-  // A refusal may rest on the time that cannot be read.
+  // A refusal may be due to the unreadable time.
   if (Number.isNaN(issuedAtMs)) return []
   const counter = new DataView(data.buffer, data.byteOffset).getUint32(data.length - 4)
   return [{ keyId: `${approverId}:${keyId}`, issuedAtMs, counter }]
@@ -40,7 +40,7 @@ function useOf({ payload, webauthn }: Members): PasskeyUse[] {
 
 export interface Counters {
   readonly add: (uses: readonly PasskeyUse[]) => void
-  /** Ids of the passkeys that signed with a counter that an earlier approval had reached already, in the order in which they came. */
+  /** Ids of the passkeys that signed with a counter that an earlier approval had already reached, in the order of the evidence. */
   readonly wentBack: () => string[]
 }
 
@@ -58,7 +58,7 @@ export function openCounters(): Counters {
   }
 }
 
-/** The same approval may be in several files; those of one moment have no order. */
+/** The same approval may be in several files, and approvals of the same time have no order. */
 function isBehind(uses: readonly PasskeyUse[]): boolean {
   const inOrder = uses.toSorted((one, other) => one.issuedAtMs - other.issuedAtMs)
   let [earlier, highest, at] = [0, 0, -Infinity]

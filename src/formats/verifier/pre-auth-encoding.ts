@@ -1,8 +1,8 @@
-// The bytes that are signed, without Buffer: `core/signing/dsse.ts` makes the same ones in the service.
+// The signed bytes, made without Buffer: `core/signing/dsse.ts` makes the same bytes in the service.
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { SignedArtifact } from '../artifacts/evidence.ts'
 
-/** DSSE: the signed bytes begin with what they are, so that a signature of one artifact is none of another. */
+/** DSSE: the signed bytes begin with their type, so that a signature of one artifact does not verify for another. */
 export function preAuthEncoding(
   artifact: SignedArtifact | 'key-proof' | 'console-login',
   canonicalText: string,

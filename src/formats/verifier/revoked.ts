@@ -1,5 +1,5 @@
-// A key of the service that was revoked, perhaps because it was stolen: its signatures count if the time that it signed is
-// before that. `signedAt` is not signed, so the artifact's own time decides.
+// A revoked, perhaps stolen key of the service: its signatures count if the signed time is before the revocation.
+// `signedAt` is not signed, so the artifact's own time decides.
 import type { Json } from '../json/canonical.ts'
 import { timesOf } from '../artifacts/kinds.ts'
 import { isMembers } from '../json/members.ts'
@@ -13,7 +13,7 @@ interface Revocation {
 /**
  * Whether a signature by a revoked key of the service counts. Without a signed time it does not: a session or a release is used at once.
  * @param artifact the type of the signed artifact
- * @returns a sentence for the reader: why it does not, or by which time it does
+ * @returns a sentence for the reader: why it does not count, or the time by which it does
  */
 export function judgeRevoked(
   artifact: string,

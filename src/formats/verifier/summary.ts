@@ -1,5 +1,5 @@
-// Many pieces of evidence have one summary. The command, the page and clients/python say the same of the same files: one table of
-// test vectors decides for all (test/vectors/countersign/summaries.json).
+// The summary of many pieces of evidence. The command, the page and clients/python report the same for the same files: one table of
+// test vectors checks all of them (test/vectors/countersign/summaries.json).
 import { printable } from '../text/printable.ts'
 import { counted } from '../text/text.ts'
 import type { Report, Verdict } from './index.ts'
@@ -9,30 +9,30 @@ export type Counts = Readonly<Record<Verdict, number>>
 
 export interface Summary extends Counts {
   readonly files: number
-  /** A piece that cannot be read counts as one that cannot be checked. */
+  /** A piece that cannot be read counts as unchecked. */
   readonly pieces: number
-  /** By the name of the artifact, in the order in which they came; `unknown` counts texts that are not evidence. */
+  /** By the name of the artifact, in the order of the files; `unknown` counts texts that are not evidence. */
   readonly kinds: Readonly<Record<string, Counts>>
-  /** Ids of keys that were not given, in the order in which they were missed; 20 at most. */
+  /** Ids of keys that were not given, in the order in which they were needed; 20 at most. */
   readonly missingKeys: readonly string[]
   /** Origins of logs whose description was not given; 20 at most. */
   readonly missingLogs: readonly string[]
-  /** Ids of humans' keys that were not given and by which step-ups were not checked, in the order in which they were missed; 20 at most. */
+  /** Ids of humans' keys that were not given, so that step-ups were not checked, in the order in which they were needed; 20 at most. */
   readonly missingStepUpKeys: readonly string[]
-  /** Ids of passkeys whose signature counter does not grow with the time of signing, in the order in which they came; 20 at most. */
+  /** Ids of passkeys whose signature counter does not grow with the time of signing, in the order of the evidence; 20 at most. */
   readonly countersWentBack: readonly string[]
-  /** Files of lines that do not end as an export does: something may be cut off. 20 at most. */
+  /** Files of lines that do not end like an export, so that lines may be missing; 20 at most. */
   readonly cutShort: readonly string[]
 }
 
-/** A stranger's file may name as many as it likes. */
+/** A stranger's file may name any number. */
 const NAMED_MAX = 20
 
 type Reported = Pick<Report, 'artifact' | 'verdict' | 'checks' | 'missingStepUpKeys' | 'passkeyUses'>
 
 export interface Summing {
   readonly add: (report: Reported) => void
-  /** @param cutShort of a file of lines: whether it lacks its end */
+  /** @param cutShort whether a file of lines lacks its end */
   readonly addFile: (name: string, cutShort: boolean) => void
   readonly summary: () => Summary
 }
@@ -81,7 +81,7 @@ function note(names: Set<string>, name: string): void {
   if (names.size < NAMED_MAX) names.add(name)
 }
 
-/** 0: all are valid, and each export is whole. 1: any is invalid. 2: none is, and not all could be checked, or there is none. */
+/** 0: all are valid, and each export is whole. 1: any piece is invalid. 2: none is invalid, but not all could be checked, or there are none. */
 export function exitCodeOf({ pieces, valid, invalid, cutShort }: Summary): 0 | 1 | 2 {
   if (invalid > 0) return 1
   return pieces > 0 && valid === pieces && cutShort.length === 0 ? 0 : 2
@@ -97,7 +97,7 @@ export function summaryLines(summary: Summary): string[] {
   ]
 }
 
-/** A line for each thing that was not given, may be missing, or looks odd over all files. */
+/** A line for each fact over all files that was not given, may be missing, or looks unusual. */
 export function noteLines({
   missingKeys,
   missingLogs,

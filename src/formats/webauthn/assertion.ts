@@ -1,5 +1,5 @@
 // The assertion that a passkey signs in place of the bytes that a raw key signs (Web Authentication Level 3 §7.2): its challenge is
-// the SHA-256 of them. Browser-safe: the service, the offline verifier and its page make the same checks in the same order.
+// the SHA-256 of those bytes. Browser-safe: the service, the offline verifier and its page make the same checks in the same order.
 import type { Json } from '../json/canonical.ts'
 import { parseJsonText } from '../json/text.ts'
 import { base64, toBase64 } from '../base64.ts'
@@ -10,12 +10,12 @@ const ALGORITHMS = { 'webauthn-es256': 'es256', 'webauthn-ed25519': 'ed25519' } 
 
 export type PasskeyAlgorithm = keyof typeof ALGORITHMS
 
-/** The members that are kept of a passkey beside its public key, and published with it. */
+/** The members of a passkey that are stored with its public key, and published with it. */
 export interface Passkey {
   readonly rpId: string
-  /** Where it may sign, such as `https://console.example`; at least one. */
+  /** The origins at which it may sign, such as `https://console.example`; at least one. */
   readonly origins: readonly string[]
-  /** Whether it was made to be copied to other devices. That never changes. */
+  /** Whether the passkey can be copied to other devices; this never changes. */
   readonly backupEligible: boolean
 }
 
@@ -28,8 +28,8 @@ export function keyAlgorithmOf(algorithm: PasskeyAlgorithm): 'es256' | 'ed25519'
 }
 
 /**
- * @returns the three members that decide, as they are published; others, such as the credential's id, are left out
- * @throws Error that names the member which is wrong
+ * @returns the three members that matter, in published form; others, such as the credential's id, are left out
+ * @throws Error that names the wrong member
  */
 export function readPasskey(value: Json | undefined): Passkey {
   if (!isMembers(value)) throw new Error('passkey is not an object')
@@ -49,22 +49,22 @@ const BE = 0x08
 const BS = 0x10
 const AT = 0x40
 const ED = 0x80
-/** SHA-256 of the rpId, the flags and the counter; extensions and credentials would be after them. */
+/** SHA-256 of the rpId, the flags and the counter; extensions and credentials would follow. */
 const AUTHENTICATOR_DATA_BYTES = 37
 
 interface Expected {
   /** The bytes that a raw key would sign. */
   readonly message: Uint8Array
-  /** Undefined: the key is not given, so that only what is wrong by any key is found. */
+  /** Undefined: the key is not given, so that only mistakes that do not depend on the key are found. */
   readonly passkey: Passkey | undefined
   readonly sha256: (bytes: Uint8Array) => Uint8Array
 }
 
 /**
- * Every check of an assertion but the signature.
+ * Every check of an assertion except the signature.
  * @param webauthn `{authenticatorData, clientDataJSON}`, both Base64, of any shape
- * @returns the bytes that the passkey's signature must be of
- * @throws Error that says which check fails
+ * @returns the bytes that the passkey's signature must cover
+ * @throws Error that names the failed check
  */
 export function assertedBytes(
   webauthn: Json | undefined,
@@ -93,7 +93,7 @@ function bytesOf(webauthn: Members, name: 'authenticatorData' | 'clientDataJSON'
   return bytes
 }
 
-/** Client data is flat; browsers may add members, and did. */
+/** Client data is flat, but browsers may add members, and have done so. */
 const DEPTH_MAX = 8
 
 function clientData(bytes: Uint8Array): Members {

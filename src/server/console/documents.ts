@@ -15,7 +15,7 @@ export interface ConsoleManifest {
   readonly integrity: Readonly<Record<string, string>>
 }
 
-/** Nothing from elsewhere, nothing inline, and no text that becomes markup: Trusted Types without any policy. */
+/** No content from elsewhere, no inline content, and no text that becomes markup: Trusted Types without any policy. */
 const POLICY = [
   `default-src 'none'`,
   `script-src 'self'`,
@@ -45,12 +45,12 @@ function readManifest(): ConsoleManifest {
 }
 
 const answerDocument = keepDocuments(() => makeDocument(readManifest()))
-/** A list of names, never a path made from the request. */
+/** Names come from the manifest's list; no path is made from the request. */
 const answerAsset = keepDocuments((name) =>
   Object.hasOwn(readManifest().integrity, name) ? readAsset(name) : undefined,
 )
 
-/** The one document of every page. It holds no data, so anybody may have it. */
+/** The same document for every page. It holds no data, so everybody may read it. */
 export const consoleDocument = ofBuiltPage((request) => answerDocument('', request))
 export const consoleAsset = ofBuiltPage((request) => answerAsset(request.params['asset'] ?? '', request))
 
@@ -95,7 +95,7 @@ function readAsset(name: string): KeptDocument {
       ...ISOLATION,
     },
     body: readFileSync(new URL(name, FOLDER)),
-    // Another content has another name.
+    // Changed content has another name.
     cache: 'public, max-age=31536000, immutable',
   }
 }

@@ -22,7 +22,7 @@ export interface ConsoleGate {
   readonly inDoubt: () => Promise<number | undefined>
   /** CONSOLE_ORIGIN, or the default of the embedded service; undefined: there is no console. */
   readonly origin: () => string | undefined
-  /** Where the pages are that the console's host does not serve; undefined: the operator knows. */
+  /** The origin of the pages that the console's host does not serve; undefined: only the operator knows it. */
   readonly pagesOrigin: () => string | undefined
   /** Whether a Host header is the console's. */
   readonly isHost: (host: string | undefined) => boolean
@@ -32,7 +32,7 @@ export interface ConsoleGate {
   readonly tokenIn: (cookies: string | undefined) => string | undefined
 }
 
-/** A name with this prefix is taken from this very host over TLS alone. Over http, on this machine, browsers differ about it. */
+/** Browsers accept a cookie with this prefix only from this very host and over TLS. Over http, on this machine, they differ about it. */
 const nameOf = (secure: boolean) => `${secure ? '__Host-' : ''}countersign-console`
 
 export function openConsoleGate(
@@ -67,12 +67,12 @@ export function openConsoleGate(
   }
 }
 
-/** Its value is the secret of the page, which the login answers under the same name. */
+/** The header's value is the secret of the page, which the login answers under the same name. */
 export const PAGE_HEADER = 'x-countersign-console'
 
 /**
- * Whether a request of our own page may be what it is: browsers say where a request comes from, and no page can change it (Fetch Metadata).
- * @returns why not; undefined where it may
+ * Checks that a request comes from our own page: browsers state the origin of a request, and no page can change it (Fetch Metadata).
+ * @returns the refusal; undefined where the request may pass
  */
 function crossSiteProblem(request: WithHeader): Failure | undefined {
   return request.header('sec-fetch-site') === 'same-origin'
@@ -88,7 +88,7 @@ function pageProblem(request: WithHeader, { payload }: Session): Failure | undef
     : failures.consoleRefused('the page is not the one that logged in (X-Countersign-Console): log in again')
 }
 
-/** A session says who looks. What changes anything else needs a human's signature, or a key. */
+/** A session identifies the viewer. Changing anything else needs a human's signature, or a key. */
 export function sessionProblem(route: {
   readonly method: string
   readonly session?: true
@@ -99,7 +99,7 @@ export function sessionProblem(route: {
   )
 }
 
-/** The session of a request of the console; undefined: it has no cookie of one. */
+/** The session of a request of the console; undefined: it has no session cookie. */
 type FoundSession = Session | Failure | undefined
 
 export function sessionOf(gate: ConsoleGate, request: WithHeader): FoundSession {

@@ -1,27 +1,27 @@
-// The console's Overview shows, as "now", how many executions this instance had in each of the last seconds. In memory, a few numbers for each reply.
+// Counts for "now" in the console's Overview: executions of this instance in each of the last seconds. In memory; a reply updates a few numbers.
 
-/** One second, complete. */
+/** One complete second. */
 export interface Second {
   /** Unix time. */
   readonly at: number
   readonly executed: number
-  /** Answered by a policy's refusal, or with another 4xx. */
+  /** Refused by a policy, or answered with another 4xx. */
   readonly refused: number
   readonly failed: number
-  /** The median counts all of them, from the head of the request to its reply. 0 where there was none. */
+  /** Median over all requests of the second, from head to reply. 0 where there was none. */
   readonly p50Ms: number
   readonly p99Ms: number
 }
 
 export interface LiveCounts {
-  /** Called for each reply of POST /execute and POST /transactions. @param refused a policy refused it, whatever its status */
+  /** Called for each reply of POST /execute and POST /transactions. @param refused whether a policy refused it, whatever its status */
   readonly replied: (status: number, ms: number, refused: boolean) => void
-  /** Complete seconds behind one, oldest first. @param after Unix time */
+  /** Complete seconds later than `after`, oldest first. @param after Unix time */
   readonly since: (after: number) => readonly Second[]
 }
 
 const SECONDS_KEPT = 120
-/** Eight for each doubling, from an eighth of a millisecond: a percentile is right to 9 %. */
+/** Eight buckets per doubling, from an eighth of a millisecond up: a percentile is accurate to 9 %. */
 const BUCKETS_PER_DOUBLING = 8
 const BUCKETS = 192
 const LEAST_MS = 0.125
@@ -44,7 +44,7 @@ export function openLiveCounts(): LiveCounts {
       p50Ms: quantile(times, all, 0.5),
       p99Ms: quantile(times, all, 0.99),
     })
-    // A quiet time between is seconds of nothing; a clock that went back begins again.
+    // Seconds without requests count as zero. When the clock has gone back, the list starts again.
     for (let quiet = Math.max(at + 1, now - SECONDS_KEPT); quiet < now; quiet += 1)
       kept.push({ at: quiet, executed: 0, refused: 0, failed: 0, p50Ms: 0, p99Ms: 0 })
     if (now < at) kept.length = 0
@@ -70,7 +70,7 @@ export function openLiveCounts(): LiveCounts {
   }
 }
 
-/** Since 1970. */
+/** Seconds since 1970. */
 function thisSecond(): number {
   return Math.floor(Date.now() / 1000)
 }

@@ -1,5 +1,5 @@
-// How people get a session of the console: with their key, or with a passkey that they have registered for it (docs/handbook/console.md). A
-// passkey of this kind only logs in: what it signs is an artifact of its own, and a key that approves or resolves anything is none.
+// Login to the console: with a key, or with a passkey that was registered for it (docs/handbook/console.md). Such a passkey only logs in: it
+// signs artifacts of its own kind, and a key that approves or resolves anything cannot be a login passkey.
 import { createPublicKey, randomBytes, randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import { Failure, failures, type Audited } from '../../core/errors/errors.ts'
@@ -34,7 +34,7 @@ import { PAGE_HEADER } from './gate.ts'
 const Key = Type.String({ minLength: 1, maxLength: 512, description: 'the text csk_… of your key' })
 const Challenge = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'a challenge of this service' })
 
-/** A passkey signs as its key does, which is registered: the page does not know it at a login. */
+/** The algorithm follows from the passkey's registered key, which the page does not know at a login. */
 const { algorithm: _algorithm, ...assertion } = humanSignature
 
 const loginBody = bodyOf(closed({ key: Key }))
@@ -56,7 +56,7 @@ const registrationBody = bodyOf(
 /** Long enough to find the security key, too short to be carried anywhere. */
 const CHALLENGE_MS = 120_000
 
-/** Without a session there is no cookie to check this by: somebody else's page must not log anybody in. */
+/** A login has no session cookie to check, and a page of another site must not log anybody in. */
 function pageProblem({ header }: RouteRequest): Failure | undefined {
   return header('sec-fetch-site') !== 'same-origin' || header(PAGE_HEADER) === undefined
     ? failures.consoleRefused('a login comes from the page of the console')
@@ -70,7 +70,7 @@ export async function login(request: RouteRequest, service: Service): Promise<An
   return found === undefined ? failures.authenticationRequired() : opened(service, found.caller)
 }
 
-/** What a passkey is to sign, to log in or to be registered: random, for two minutes, and for one answer. */
+/** The challenge that a passkey signs at login or registration: random, valid for two minutes, accepted once. */
 export async function challenge(request: RouteRequest, { pool }: Service): Promise<Answer | Failure> {
   const problem = pageProblem(request)
   if (problem !== undefined) return problem
@@ -81,8 +81,8 @@ export async function challenge(request: RouteRequest, { pool }: Service): Promi
 }
 
 /**
- * The challenge is used up before anything else is looked at, so that a signature that was seen, even one that was refused, logs nobody in.
- * Whoever guesses learns nothing: an unknown passkey, another one's signature and a key that has ended are all answered 401.
+ * The challenge is used up before any other check, so a signature that somebody has seen, even a refused one, logs nobody in.
+ * Guessing reveals nothing: an unknown passkey, a signature by another passkey and an ended key are all answered 401.
  */
 export async function loginByPasskey(request: RouteRequest, service: Service): Promise<Answer | Failure> {
   const given = pageProblem(request) ?? passkeyLoginBody(request.body)
@@ -99,7 +99,7 @@ export async function loginByPasskey(request: RouteRequest, service: Service): P
   const algorithm = `webauthn-${humanKeyJson(key).algorithm}`
   if (humanSignatureProblem('console-login', text, signatureOf({ ...given, algorithm }), key) !== undefined)
     return failures.authenticationRequired()
-  // It may have been enrolled as one after it was registered here.
+  // The passkey may have become a key that approves or resolves after it was registered here.
   if (await isAuthority(publicKeyPem, service))
     return failures.consoleRefused('this passkey signs approvals or changes by now, so it logs nobody in')
   const signCount = counterOf(given)
@@ -135,7 +135,7 @@ export async function logout({ session }: RouteRequest, { pool, console }: Servi
   await endSession(pool, session)
   console.sessions.noteEnded(session.sessionId)
   return empty(
-    // Not the storage: the page takes its secret out itself, and leaves the filters that the human keeps there.
+    // The storage is not cleared: the page removes its secret itself, and the human's saved filters stay there.
     { 'Set-Cookie': console.cookie(undefined), 'Clear-Site-Data': '"cache"' },
     {
       type: 'session.ended',
@@ -145,7 +145,7 @@ export async function logout({ session }: RouteRequest, { pool, console }: Servi
   )
 }
 
-/** Those of the human who looks. */
+/** Lists the login passkeys of the session's human. */
 export async function loginPasskeys({ session }: RouteRequest, { pool, console }: Service) {
   if (session === undefined) return failures.authenticationRequired()
   const registered = await readLoginPasskeys(pool, session.caller.callerId)
@@ -158,7 +158,7 @@ export async function loginPasskeys({ session }: RouteRequest, { pool, console }
   })
 }
 
-/** Takes the key again: a session that somebody else has must not become a way in that lasts. */
+/** Asks for the key again: a stolen session must not turn into lasting access. */
 export async function registerPasskey(
   { session, body }: RouteRequest,
   service: Service,
@@ -203,7 +203,7 @@ export async function registerPasskey(
   return empty()
 }
 
-/** Its sessions end with it, here at once and on other instances within about a second. */
+/** The passkey's sessions end with it, here at once and on other instances within about a second. */
 export async function removePasskey(
   { session, params }: RouteRequest,
   service: Service,
@@ -235,7 +235,7 @@ async function isAuthority(publicKeyPem: string, { pool, callers }: Service): Pr
   )
 }
 
-/** A passkey logs in on the page that it was made on, and nowhere below it. */
+/** A passkey logs in only on the origin where it was made, not on subdomains of it. */
 function siteOf(origin: string, backupEligible: boolean) {
   return { rpId: URL.parse(origin)?.hostname ?? '', origins: [origin], backupEligible }
 }

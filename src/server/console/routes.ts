@@ -29,10 +29,10 @@ const page = { ...undocumented, ...openGet, handle: consoleDocument } as const
 
 const small = { body: { schema: Type.Unknown(), example: {} }, bodyBytesMax: 8_192 } as const
 
-/** What anybody sends who wants to log in. */
+/** A POST for logging in, open to every client. */
 const openPost = { ...undocumented, ...small, method: 'POST', open: true, limit: 'public' } as const
 
-/** What a human sends who has a session. */
+/** A POST of a human who has a session. */
 const sessionPost = {
   ...undocumented,
   ...small,
@@ -56,12 +56,12 @@ const own: readonly Route[] = [
   { ...undocumented, ...get, path: '/console/data/login-passkeys', handle: loginPasskeys },
   { ...sessionPost, path: '/console/data/login-passkeys', handle: registerPasskey },
   { ...sessionPost, path: '/console/data/login-passkeys/{loginPasskeyId}/remove', handle: removePasskey },
-  // Answered 200 without a session too: a browser would show a refusal as an error, and the audit would have it.
+  // Without a session the answer is 200 too: a browser would show a refusal as an error, and the audit would record it.
   { ...undocumented, ...get, path: '/console/me', open: 'configured', handle: me },
   {
     ...undocumented,
     ...get,
-    // Not beside the pages, which have their own paths.
+    // The prefix `data` keeps this path apart from the paths of the pages.
     path: '/console/data/live',
     handle: live,
   },
@@ -76,7 +76,7 @@ export const consoleRoutes: readonly Route[] = [
   ),
 ]
 
-/** On every other host. The embedded service prints 127.0.0.1 as its address; what asks for the console there is sent to localhost. */
+/** The routes on every other host. The embedded service prints 127.0.0.1 as its address; the console's path there redirects to localhost. */
 export const consoleElsewhere: readonly Route[] = [
   { ...page, path: '/console' },
   { ...page, path: '/console/{page}', tail: true as const },
@@ -94,7 +94,7 @@ function elsewhere(path: string): Handler {
   return redirect(path, (_request, { pagesOrigin }) => pagesOrigin())
 }
 
-/** @param originOf where the path is; undefined: it is not found */
+/** @param originOf the origin that serves the path; undefined: the path is not found */
 function redirect(
   path: string,
   originOf: (request: RouteRequest, gate: ConsoleGate) => string | undefined,
@@ -102,7 +102,7 @@ function redirect(
   return async (request, { console }) => {
     const origin = originOf(request, console)
     if (origin === undefined) return failures.pathNotFound()
-    // With its filters: what somebody has bookmarked or was sent stays what it was.
+    // The query is kept: a bookmarked or shared link keeps its filters.
     const query = request.query.size === 0 ? '' : `?${request.query.toString()}`
     return {
       status: 307,
@@ -137,7 +137,7 @@ async function me({ session, caller }: RouteRequest, { config }: Service) {
   })
 }
 
-/** Complete seconds behind `after`. With `Prefer: wait` the reply waits for the next one. */
+/** Answers the complete seconds later than `after`. With `Prefer: wait` the reply waits for the next one. */
 async function live(request: RouteRequest, { console, dispatcher, stopping }: Service) {
   const after = Number(request.query.get('after') ?? 0)
   if (!Number.isInteger(after)) return failures.invalidQuery('after must be a whole number: Unix time.')

@@ -11,23 +11,23 @@ import type { Sql } from '../../store/postgres/sql.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
 
-/** A session whose token holds, by a key that is in effect. */
+/** A session with a valid token, opened by a key that is in effect. */
 export interface Session {
   readonly sessionId: string
   readonly caller: Caller
   /** The index of the key, as in `CallerKey`. */
   readonly index: number
-  /** ISO 8601: when it is over, however much it is used. */
+  /** ISO 8601: when the session ends, however much it is used. */
   readonly expiresAt: string
   readonly payload: SessionPayload
 }
 
 export interface Sessions {
-  /** @returns undefined for a token that is none, or is over. Whether somebody ended it, `isEnded` says */
+  /** @returns undefined for an invalid or expired token. `isEnded` tells whether somebody has ended the session */
   readonly find: (token: string) => Session | undefined
-  /** Somebody logged out, here or on another instance, at most a second ago. */
+  /** Whether somebody logged out, here or on another instance. A logout elsewhere is seen within a second. */
   readonly isEnded: (session: Session) => Promise<boolean>
-  /** Ended here and now: a session, or every session of a passkey. */
+  /** Notes the end of a session, or of every session of a passkey, on this instance at once. */
   readonly noteEnded: (id: string) => void
   /** Finds the caller of a raw key; undefined: the key is unknown. */
   readonly callerOf: (rawKey: string) => ReturnType<Authenticate>
@@ -42,7 +42,7 @@ export interface Sessions {
   readonly renew: (session: Session) => Promise<string | undefined>
 }
 
-/** A second of CPU verifies some 15,000 tokens; a page that loads sends ten requests with one. */
+/** A second of CPU verifies some 15,000 tokens; a page that loads sends ten requests with the same token. */
 const TOKENS_KEPT_MAX = 1_000
 const RENEW_AFTER_MS = 5 * 60 * 1000
 const ENDED_MAX_AGE_MS = 1_000
@@ -61,7 +61,7 @@ export function openSessions({
   /** CONSOLE_ORIGIN. */
   readonly origin: () => string | undefined
 }): Sessions {
-  /** By token, oldest first. */
+  /** Sessions by token, oldest first. */
   const kept = new Map<string, NonNullable<ReturnType<typeof readSession>>>()
   let ended: ReadonlySet<string> = new Set()
   let endedAtMs = -Infinity
@@ -69,7 +69,7 @@ export function openSessions({
 
   function payloadOf(token: string): SessionPayload | undefined {
     const before = kept.get(token)
-    // A key that is published no more verifies nothing.
+    // A key that is no longer published verifies nothing.
     if (
       before !== undefined &&
       findKey(before.key.keyId) === before.key &&
@@ -87,7 +87,7 @@ export function openSessions({
   const isOurs = (claimed: Partial<SessionPayload>) =>
     claimed.origin === origin() && keyOf(claimed) !== undefined
 
-  /** The key that logged in; undefined where it is in effect no more. */
+  /** The key that logged in; undefined where it is no longer in effect. */
   const keyOf = (claimed: Partial<SessionPayload>) =>
     callers
       .inEffect()

@@ -1,5 +1,5 @@
-// Which requests a group of worker threads takes next. Holds queues and counts and starts nothing itself. A batch is what waits when a
-// thread has nothing to do: no thread is idle while a request waits. Where all are busy, a batch may form for some milliseconds.
+// Chooses the requests that a group of worker threads takes next. Holds queues and counts and starts nothing itself. An idle thread takes the
+// waiting requests at once: no thread is idle while a request waits. While all are busy, a batch may form for some milliseconds.
 import { operations, type Operation } from '../../core/operations/index.ts'
 import { openFairQueue, type FairQueue, type Queued } from './fair-queue.ts'
 
@@ -8,13 +8,13 @@ export interface BatchLimits {
   /** How many batches a thread may have at once. While one waits for the database, the thread computes another. */
   readonly batchesPerThread: number
   /**
-   * How many more a thread may have, where each of those is full (`countMax` requests). A batch costs nearly the same whatever its size, so
-   * one that is not full waits.
+   * How many more batches a thread may have, if each of those is full (`countMax` requests). A batch costs nearly the same whatever its size,
+   * so a batch that is not full waits.
    */
   readonly fullBatchesPerThread: number
   /**
-   * While every thread is busy, a batch that is not full starts when one of them has nothing to do, or when its oldest request has waited
-   * so long, milliseconds. 0: as soon as there is room.
+   * While every thread is busy, a batch that is not full starts when a thread becomes idle, or when its oldest request has waited this many
+   * milliseconds. 0: it starts as soon as a thread may take it.
    */
   readonly formMs: number
 }
@@ -35,17 +35,17 @@ export interface Batches<Item extends Queued> {
   readonly push: (operation: Operation, item: Item) => void
   /**
    * @param nowMs of `performance.now()`
-   * @returns a batch that may start now, taken out of its queue and counted as running; undefined where none may
+   * @returns a batch that may start now, taken out of its queue and counted as running; undefined where no batch may
    */
   readonly next: (nowMs: number) => Batch<Item> | undefined
-  /** @returns when the batch that forms may start although no other has come back; undefined where none forms */
+  /** @returns when the forming batch may start even if no other batch has come back; undefined where no batch is forming */
   readonly formedMs: () => number | undefined
   /** A batch that `next` returned has come back. */
   readonly done: (operation: Operation) => void
-  /** @returns what came at `sinceMs` or before, taken out of the queues */
+  /** @returns the requests that came at `sinceMs` or before, taken out of the queues */
   readonly expire: (sinceMs: number) => Item[]
   readonly load: () => Load
-  /** @returns when the request that waits longest came, milliseconds of `performance.now()`; undefined where none waits */
+  /** @returns the arrival of the longest waiting request, milliseconds of `performance.now()`; undefined where no request waits */
   readonly oldestMs: () => number | undefined
 }
 
@@ -57,19 +57,19 @@ interface Waiting<Item extends Queued> {
 export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<Item> {
   const batchesMax = limits.threads * limits.batchesPerThread
   const batchesMaxIfFull = batchesMax + limits.threads * limits.fullBatchesPerThread
-  /** One for each operation that was submitted before; the first one is checked first. */
+  /** One queue for each operation submitted so far, in the order in which they are checked. */
   let queues: Waiting<Item>[] = []
   const running = new Map<Operation, number>()
   let runningInAll = 0
 
-  /** @returns when the first batch of this queue may start; Infinity: not before another has come back */
+  /** @returns when the first batch of this queue may start; Infinity: not until another batch has come back */
   function startsMs({ operation, queue }: Waiting<Item>): number {
     const { countMax, batchesMax: ofOperationMax = Infinity } = operations[operation]
     const oldestMs = queue.oldest()
     if (oldestMs === undefined || (running.get(operation) ?? 0) >= ofOperationMax) return Infinity
     if (queue.length() >= countMax) return runningInAll < batchesMaxIfFull ? oldestMs : Infinity
     if (runningInAll >= batchesMax) return Infinity
-    // Piscina gives each batch to the thread with the fewest: while there are fewer batches than threads, one has nothing to do.
+    // Piscina gives each batch to the thread with the fewest batches: with fewer batches than threads, a thread is idle.
     return runningInAll < limits.threads ? oldestMs : oldestMs + limits.formMs
   }
 
@@ -83,7 +83,7 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
       const at = queues.findIndex((waiting) => startsMs(waiting) <= nowMs)
       const chosen = queues[at]
       if (chosen === undefined) return undefined
-      // Behind the others: an operation that many wait for holds up no other.
+      // The chosen queue moves behind the others, so an operation with many requests holds up no other.
       queues = [...queues.slice(at + 1), ...queues.slice(0, at + 1)]
       const { operation, queue } = chosen
       const { countMax, bytesMax } = operations[operation]

@@ -1,4 +1,4 @@
-// Hands requests to the worker threads: lanes for executions, one for other work that costs time, one for what humans decide
+// Hands requests to the worker threads: lanes for executions, a lane for other costly work, a lane for the decisions of humans
 // (docs/design-notes.md "Fairness").
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
@@ -15,17 +15,17 @@ export type { Submission } from './lane.ts'
 export interface Dispatcher {
   readonly submit: (submission: Submission) => Promise<Answer>
   readonly load: () => Load
-  /** How long the execution that waits longest has waited for a thread, milliseconds. */
+  /** How long the longest waiting execution has waited for a thread, milliseconds. */
   readonly executionsWaitedMs: () => number
   /** How many worker threads are to be running, in all lanes. */
   readonly threads: () => number
-  /** Hands every thread what is in effect from now on. */
+  /** Hands every thread the new authority state. */
   readonly setAuthority: (authority: AuthorityState) => void
-  /** Asks every thread how it fares, see `ThreadPorts`. */
+  /** Asks every thread for its report, see `ThreadPorts`. */
   readonly reports: () => Promise<ThreadReport[]>
-  /** How many executions' evidence the threads keep until the database takes it. */
+  /** Number of executions whose evidence the threads keep until the database takes it. */
   readonly pendingEvidence: () => number
-  /** Resolves when none is pending. */
+  /** Resolves when no evidence is pending. */
   readonly evidenceStored: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -51,7 +51,7 @@ export async function openDispatcher({
   watch,
 }: DispatcherOptions): Promise<Dispatcher> {
   const sizes = laneSizes(boot.config.workerThreads)
-  // Each lane's threads boot from an object of their own, changed in place with each new authority: a thread that replaces one
+  // The threads of each lane boot from an object of their own, changed in place with each new authority state: a replacement thread
   // boots with the newest.
   const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...boot, lane }))
 
@@ -106,7 +106,7 @@ export async function openDispatcher({
   }
 }
 
-/** Whatever waits is a batch as soon as there is room. */
+/** Waiting requests become a batch as soon as a thread may take it. */
 const AS_THEY_COME = { fullBatchesPerThread: 0, formMs: 0 }
 
 function laneSizes(workerThreads: number): Record<LaneName, LaneSize> {

@@ -4,25 +4,25 @@ export interface Queued {
   /** The client whose turn it uses: a callerId, or the address of a client without a key. */
   readonly client: string
   readonly bytes: number
-  /** When it came, milliseconds of `performance.now()`. */
+  /** When the item came, milliseconds of `performance.now()`. */
   readonly since: number
 }
 
 export interface FairQueue<Item extends Queued> {
   readonly push: (item: Item) => void
   /**
-   * Takes one item of each waiting client in turn, the oldest first, until `countMax` items or `bytesMax` bytes are reached. A client
-   * whose next item does not fit keeps it, in its place; the first item of all is taken whatever its size.
+   * Takes one item of each waiting client in turn, the oldest first, until `countMax` items or `bytesMax` bytes are reached. An item that
+   * does not fit keeps its place in its client's line; the very first item is taken whatever its size.
    */
   readonly take: (most: { readonly countMax: number; readonly bytesMax: number }) => Item[]
   readonly length: () => number
-  /** `since` of the item that waits longest; undefined where nothing waits. */
+  /** `since` of the longest waiting item; undefined where nothing waits. */
   readonly oldest: () => number | undefined
-  /** Removes and returns what came at `since` or before. */
+  /** Removes and returns the items that came at `since` or before. */
   readonly expire: (since: number) => Item[]
 }
 
-/** The items of one client that wait, in the order in which they came. Never empty while it is in the ring. */
+/** The waiting items of one client, in the order in which they came. Never empty while the line is in the ring. */
 interface Line<Item> {
   readonly client: string
   readonly items: Item[]
@@ -54,7 +54,7 @@ export function openFairQueue<Item extends Queued>(): FairQueue<Item> {
       const taken: Item[] = []
       let bytes = 0
       let turn = ring
-      // Each round serves the lines that were served in the round before and still have something that fits.
+      // Each round serves the lines that were served in the round before and whose next item still fits.
       while (turn.length > 0 && taken.length < countMax) {
         const served: Line<Item>[] = []
         for (const line of turn) {
@@ -69,7 +69,7 @@ export function openFairQueue<Item extends Queued>(): FairQueue<Item> {
         turn = served
       }
       length -= taken.length
-      // The client that was served last waits behind everybody who was not.
+      // The ring continues behind the client that was served last.
       const last = taken.at(-1)?.client
       const at = ring.findIndex(({ client }) => client === last)
       ring = [...ring.slice(at + 1), ...ring.slice(0, at + 1)]

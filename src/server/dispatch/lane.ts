@@ -1,4 +1,4 @@
-// One group of worker threads: Piscina runs them, batches.ts says what they take next, pending.ts who waits for it.
+// One group of worker threads: Piscina runs them, batches.ts chooses their next requests, pending.ts holds the requests without a reply.
 import { join } from 'node:path'
 import { Piscina } from 'piscina'
 import { answerOf, failures } from '../../core/errors/errors.ts'
@@ -17,7 +17,7 @@ import type { Queued } from './fair-queue.ts'
 import { openPending, type Waiter } from './pending.ts'
 import { openReplies, type Meter } from './replies.ts'
 
-/** The longest time with a thread: twice what a connector may take. After it the request waits no longer for the thread: its outcome is unknown. */
+/** The longest time with a thread: twice what a connector may take. After it the request is answered: its outcome is unknown. */
 const ANSWER_MAX_MS = 60_000
 const EXPIRE_EVERY_MS = 1_000
 
@@ -45,9 +45,9 @@ export interface LaneOptions extends BatchLimits {
 export interface Lane {
   readonly submit: (submission: Submission) => Promise<Answer>
   readonly load: () => Load
-  /** How long the request that waits longest has waited, milliseconds; 0 where none does. */
+  /** How long the longest waiting request has waited, milliseconds; 0 where no request waits. */
   readonly waitedMs: () => number
-  /** How many threads it has started. */
+  /** How many threads the lane has started. */
   readonly threads: () => number
   readonly close: () => Promise<void>
 }
@@ -72,7 +72,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     if (!closing) options.onError(error)
   }
   piscina.on('error', onError)
-  // Piscina passes on what a thread posts to its parentPort beside the results of its tasks.
+  // Piscina passes on the messages that a thread posts to its parentPort beside the results of its tasks.
   piscina.on('message', (message: ThreadReady | ThreadReplies) => {
     if ('port' in message) start(message)
     else replies.ofDeferred(message)
@@ -82,14 +82,14 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     for (const { resolve } of batches.expire(nowMs - QUEUED_MS_MAX))
       resolve(answerOf(failures.overloaded('queue')))
     pending.giveUp(
-      // The time that it waited in a queue does not count.
+      // The time that a batch's requests waited in a queue does not count.
       ({ sentMs }) => sentMs <= nowMs - ANSWER_MAX_MS,
       (operation) => lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),
     )
   }, EXPIRE_EVERY_MS)
 
   function start(thread: ThreadReady): void {
-    // Its end: Piscina says so only of the batches that the thread still had, and not of what they have deferred.
+    // When a thread ends, Piscina reports only the batches that it still had, not the executions that its batches deferred.
     thread.port.on('close', () => {
       if (closing) return
       pending.giveUp(
@@ -100,7 +100,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     options.onReady(thread)
   }
 
-  /** Once per turn of the event loop: what arrived together shares a batch. */
+  /** Runs once per turn of the event loop: requests that arrived together share a batch. */
   function flush(): void {
     flushing = false
     clearTimeout(forming)
@@ -189,7 +189,7 @@ function startThreads({
   })
 }
 
-/** Answers the requests whose client's earlier ones have used up its budget meanwhile, and returns the others. */
+/** Refuses requests of clients whose earlier requests have used up their budget meanwhile, and returns the others. */
 function refuseOverBudget(
   { operation, requests }: Batch<QueuedSubmission>,
   meter: Meter,
@@ -201,7 +201,7 @@ function refuseOverBudget(
   })
 }
 
-/** Only an execution can have done something outside. */
+/** Only an execution can have had an effect outside the service. */
 function lost(operation: Operation, cause: string): Answer {
   return answerOf(operation === 'execute' ? failures.outcomeUnknown(cause) : failures.internal(cause))
 }

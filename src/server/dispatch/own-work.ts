@@ -7,11 +7,11 @@ import type { Dispatcher } from './dispatcher.ts'
 /** The name under which the service's own work waits; no caller can be called so. */
 export const SERVICE_CLIENT = 'the service'
 
-/** How such work ended. What was not done is tried again by the job, or answered to the caller who caused it. */
+/** How such work ended. The job repeats work that was not done, or its failure is answered to the caller who caused it. */
 export type OwnWork<Result> = { readonly kind: 'done'; readonly result: Result } | NotDone
 
 export interface NotDone {
-  /** The database is away; no thread took it or came back in time; or the thread failed. */
+  /** The database is away; no thread took the work or finished it in time; or the thread failed. */
   readonly kind: 'away' | 'late' | 'failed'
   readonly answer: Answer
 }
@@ -28,9 +28,9 @@ export function whyNotDone({ kind }: NotDone): string {
 }
 
 /**
- * Has a thread do it.
- * @param given what the operation takes, sent as JSON
- * @returns what the operation answers, or why it was not done; never rejects
+ * Has a thread run an operation.
+ * @param given the operation's input, sent as JSON
+ * @returns the operation's result, or why it was not done; never rejects
  */
 export async function tryOwnWork<Name extends OwnOperation>(
   submit: Dispatcher['submit'],
@@ -46,9 +46,9 @@ export async function tryOwnWork<Name extends OwnOperation>(
 }
 
 /**
- * Has a thread do it.
- * @returns what the operation answers
- * @throws Error with what the thread logged, where it was not done
+ * Has a thread run an operation.
+ * @returns the operation's result
+ * @throws Error with the log members of the thread, where it was not done
  */
 export async function doOwnWork<Name extends OwnOperation>(
   submit: Dispatcher['submit'],

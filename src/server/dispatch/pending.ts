@@ -1,11 +1,11 @@
-// The requests that are with the threads. Their replies name them by ticket, because a deferred execution is answered after its batch.
+// The requests that the threads have. Replies name them by ticket, because a deferred execution is answered after its batch.
 import type { Operation } from '../../core/operations/index.ts'
 import type { RequestTimes } from '../metrics/times.ts'
 
-/** A request whose reply somebody awaits. */
+/** A request that awaits its reply. */
 export interface Waiter<Reply> {
   readonly client: string
-  /** The body has so many bytes. */
+  /** Size of the body. */
   readonly bytes: number
   readonly resolve: (reply: Reply) => void
 }
@@ -18,14 +18,14 @@ interface SentRequest<Reply> {
   resolve: Waiter<Reply>['resolve'] | undefined
 }
 
-/** A batch with a thread, under consecutive tickets. */
+/** A batch that a thread has, with consecutive tickets. */
 export interface SentBatch<Reply> {
   readonly operation: Operation
-  /** When it was sent, milliseconds of `performance.now()`. */
+  /** When the batch was sent, milliseconds of `performance.now()`. */
   readonly sentMs: number
   readonly firstTicket: number
   readonly requests: readonly SentRequest<Reply>[]
-  /** How many are not answered yet. */
+  /** How many requests are not answered yet. */
   left: number
   /** Set when the batch has come back; the remaining requests were deferred, by that thread. */
   times: RequestTimes | undefined
@@ -39,11 +39,11 @@ export interface Pending<Reply> {
     requests: readonly Waiter<Reply>[],
     sentMs: number,
   ) => SentBatch<Reply>
-  /** @returns the batch that holds this ticket; undefined where all of it is answered */
+  /** @returns the batch that holds this ticket; undefined where all its requests are answered */
   readonly find: (ticket: number) => SentBatch<Reply> | undefined
   /** A second answer to the same request does nothing. */
   readonly answer: (batch: SentBatch<Reply>, at: number, reply: Reply) => void
-  /** Answers what nobody will answer any more, of the batches that are said to be lost. */
+  /** Answers the open requests of the batches that `isLost` names. */
   readonly giveUp: (
     isLost: (batch: SentBatch<Reply>) => boolean,
     reply: (operation: Operation) => Reply,

@@ -1,4 +1,4 @@
-// Hands the replies of a lane's threads to those who wait for them, and tells the metrics how long each stage took.
+// Hands the replies of a lane's threads to the waiting requests, and reports to the metrics how long each stage took.
 import type { Failure } from '../../core/errors/errors.ts'
 import type { ThreadReplies, ThreadReply } from '../../core/threads/thread-messages.ts'
 import type { Operation } from '../../core/operations/index.ts'
@@ -10,7 +10,7 @@ import type { Pending, SentBatch } from './pending.ts'
 export interface Meter {
   /** Called before a request is sent; returns the failure of a client that has used up its budget since it came. */
   readonly refused: (operation: Operation, client: string) => Failure | undefined
-  /** Called with the reply, which says what the request cost its thread, beside the bytes of its body. */
+  /** Called with the reply, which states the request's thread time. The bytes of the body are charged too. */
   readonly charge: (
     operation: Operation,
     request: { readonly client: string; readonly bytes: number },
@@ -19,9 +19,9 @@ export interface Meter {
 }
 
 interface Replies {
-  /** Those that a batch came back with: all but what it deferred. */
+  /** Takes the replies that a batch came back with: all but those of deferred executions. */
   readonly ofBatch: (replies: ThreadReplies, batch: SentBatch<Answer>) => void
-  /** Those of executions that had to wait longer than their batches. */
+  /** Takes the replies of executions that had to wait longer than their batches. */
   readonly ofDeferred: (replies: ThreadReplies) => void
 }
 

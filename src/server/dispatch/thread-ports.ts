@@ -1,30 +1,30 @@
-// The port to each worker thread: brings it what is in effect (policies, approvers, external connectors, webhook rules, callers' keys), and
-// the question of how it fares. Work comes by Piscina.
+// The port to each worker thread: carries the authority state (policies, approvers, external connectors, webhook rules, callers' keys) and
+// requests for reports. Work comes by Piscina.
 import { once } from 'node:events'
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
 import type { PendingCount, ThreadReady, ThreadReport, ToThread } from '../../core/threads/thread-messages.ts'
 
-/** A scrape waits so long for a thread. One that does not answer is left out: that it is missing says enough. */
+/** How long a scrape waits for a thread. A thread that does not answer is left out: its absence says enough. */
 const REPORT_MS_MAX = 500
 
 interface ThreadPorts {
-  /** Hands a thread that has booted what is in effect: it may have changed meanwhile. */
+  /** Hands a booted thread the authority state, which may have changed meanwhile. */
   readonly add: (thread: ThreadReady) => void
-  /** Hands every thread, running or yet to start, what is in effect from now on. */
+  /** Hands every thread, running or yet to start, the new authority state. */
   readonly setAuthority: (authority: AuthorityState) => void
-  /** Asks every thread how it fares. Resolves to the reports that come in time, in no order. Never rejects. */
+  /** Asks every thread for its report. Resolves to the reports that come in time, in no order. Never rejects. */
   readonly reports: () => Promise<ThreadReport[]>
-  /** How many executions' evidence the threads keep until the database takes it. */
+  /** Number of executions whose evidence the threads keep until the database takes it. */
   readonly pendingEvidence: () => number
-  /** Resolves when none is pending. A thread that has ended keeps none. */
+  /** Resolves when no evidence is pending. A thread that has ended keeps none. */
   readonly evidenceStored: () => Promise<void>
   readonly close: () => void
 }
 
 /**
- * @param boots what threads start with: changed in place, so that a thread that replaces one boots with the newest
- * @param onError told of a thread that ends and takes evidence with it
+ * @param boots the boot data of threads: changed in place, so that a replacement thread boots with the newest state
+ * @param onError called for a thread that ends with evidence that is not stored
  */
 export function openThreadPorts(
   boots: readonly { authority: AuthorityState }[],

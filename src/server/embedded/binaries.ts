@@ -4,9 +4,9 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Finds the programs, and completes them where npm ran with --ignore-scripts.
+ * Finds the programs, and adds their symbolic links where npm ran with --ignore-scripts.
  *
- * @throws where there are none for this machine; the sentence says what to do instead
+ * @throws where no programs exist for this machine; the message says what to do instead
  */
 export function findBinaries(): { initdb: string; postgres: string } {
   const machine = `${process.platform}-${process.arch}`
@@ -19,7 +19,7 @@ export function findBinaries(): { initdb: string; postgres: string } {
       { cause },
     )
   }
-  // npm packages cannot hold symbolic links: this one lists them in a file, and its postinstall script makes them.
+  // npm packages cannot hold symbolic links: this package lists them in a file, and its postinstall script makes them.
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8'),
   )

@@ -33,11 +33,11 @@ const LOCK_WAIT_MS = 2000 // a service that was just killed takes a moment to be
 const SOCKET_PATH_BYTES_MAX = 103
 
 /**
- * Makes `<dataDir>/postgres` and takes its lock: one service per data folder. The folder stays ours, because as root we must not follow
- * names in one of the database user's; that user passes through it to its own `data`, `socket` and password.
+ * Makes `<dataDir>/postgres` and takes its lock: one service per data folder. The folder stays ours, because root must not follow names in
+ * a folder of the database user; that user passes through it to its own `data`, `socket` and password.
  *
  * @returns the folder, and the lock, which is held until `close()` or garbage collection
- * @throws where it cannot be written or another service has it, with a sentence for the operator
+ * @throws where the folder cannot be written or another service holds it, with a sentence for the operator
  */
 export function lockedFolder(dataDir: string): { folder: string; lock: DatabaseSync } {
   let lock: DatabaseSync | undefined
@@ -49,7 +49,7 @@ export function lockedFolder(dataDir: string): { folder: string; lock: DatabaseS
     // and two starts can both take over a stale one.
     const file = join(folder, 'lock')
     lock = new DatabaseSync(file, { timeout: LOCK_WAIT_MS })
-    chmodSync(file, 0o600) // who can read it could block it
+    chmodSync(file, 0o600) // a reader of the file could block it
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     return { folder, lock }
   } catch (cause) {
@@ -66,7 +66,7 @@ export function lockedFolder(dataDir: string): { folder: string; lock: DatabaseS
  * Opens the folder's cluster, and makes it at the first start. The caller holds the lock, and no server runs.
  *
  * @param folder without symbolic links: a postmaster is recognized by its `data`
- * @returns what a start of the server needs; `socketDir` is the folder of its socket
+ * @returns the parameters of a server start; `socketDir` is the folder of its socket
  * @throws with a sentence for the operator
  */
 export async function openCluster(folder: string) {
@@ -93,7 +93,7 @@ export async function openCluster(folder: string) {
     try {
       await promisify(execFile)(...launch(initdb, [...where, ...how]))
     } catch (error) {
-      // It may be elsewhere, where it would be lost once the data folder is removed.
+      // The socket's folder may lie outside the data folder, and would be left behind once that is removed.
       rmSync(socketDir, { recursive: true })
       throw error
     }
@@ -104,9 +104,9 @@ export async function openCluster(folder: string) {
   return { data, log: join(folder, 'postgres.log'), password, socketDir, postgres, launch }
 }
 
-/** Without the remains of a crash. Where the socket's path would be too long, `socket` is a link to a folder with a short one. */
+/** Removes the remains of a crash first. Where the socket's path would be too long, `socket` is a link to a folder with a short path. */
 function createSocketFolder(socket: string, user: DatabaseUser | undefined): string {
-  // The folder that the link names, not what that may link to in its turn.
+  // Removes the folder that the link names, without following a further link there.
   if (lstatSync(socket, { throwIfNoEntry: false })?.isSymbolicLink())
     rmSync(readlinkSync(socket), { recursive: true, force: true })
   rmSync(socket, { recursive: true, force: true })

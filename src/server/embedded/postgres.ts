@@ -16,9 +16,9 @@ import {
 interface EmbeddedPostgres {
   /** A connection string with the password; it stays the same across restarts of the database. */
   readonly url: string
-  /** The process id is that of the postmaster that runs now, or ran last while a restart is under way. */
+  /** The process id of the postmaster that runs now; during a restart, that of the last one. */
   pid(): number
-  /** PostgreSQL's fast shutdown; wins over a restart under way and returns when no process of it is left. */
+  /** PostgreSQL's fast shutdown; ends a restart under way too, and returns when no process of PostgreSQL is left. */
   stop(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ const RETRY_DELAY_MS = { first: 100, max: 5_000 }
 
 /**
  * Starts the database on `<dataDir>/postgres`. A server that a killed service left there is stopped first. A postmaster that dies is
- * restarted until `stop()`; if our own process dies, it shuts down.
+ * restarted until `stop()`; if our own process dies, the server shuts down.
  *
  * @returns when the database answers
  * @throws with a sentence for the operator: another service owns the folder, root may not start it, PostgreSQL does not start
@@ -69,11 +69,11 @@ export async function startEmbeddedPostgres(given: { dataDir: string; log: Log }
 }
 
 /**
- * Runs the server, again after each of its ends, until aborted. A start may fail: after a kill -9 PostgreSQL refuses to start
+ * Runs the server and restarts it whenever it ends, until aborted. A start may fail: after a kill -9 PostgreSQL refuses to start
  * ("pre-existing shared memory block is still in use") until the last orphaned backend has noticed.
  *
  * @returns when aborted and no server runs
- * @throws where none was ready within START_MS_MAX
+ * @throws where no server was ready within START_MS_MAX
  */
 async function supervise(
   cluster: Cluster,

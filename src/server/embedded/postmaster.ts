@@ -24,26 +24,26 @@ interface Running {
 
 /** A postmaster that we started. */
 export interface Postmaster extends Running {
-  /** Resolves when it has ended, or could not be started. */
+  /** Resolves when the server has ended, or could not be started. */
   readonly ended: Promise<unknown>
 }
 
 const LOG_BYTES_MAX = 10_000_000
 const SHUTDOWN_MS_MAX = 10_000 // before a harsher signal
-/** A server that recovers says so on every attempt; one that says nothing at all for this long does not get better. */
+/** A recovering server says so on every attempt; a server that stays silent for this long will not recover. */
 const SILENT_MS_MAX = 30_000
 
-/** A setting that is left out is PostgreSQL's default, as the durability of commits. Figures: docs/design-notes.md "Performance". */
+/** Settings that are left out keep PostgreSQL's defaults, such as the durability of commits. Figures: docs/design-notes.md "Performance". */
 const settings = {
-  // 16 MB of zeros before a new segment is used would hold every commit up.
+  // Writing 16 MB of zeros before a new segment is used would hold up every commit.
   wal_init_zero: 'off',
-  // An execution writes new rows only: few checkpoints, so that few full pages go into the log.
+  // An execution only inserts rows: with few checkpoints, few full pages go into the WAL.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   shared_buffers: sharedBuffers(),
   // No listener on the network; the folder of the socket is private to the database user.
   listen_addresses: '',
-  // Errors and slow statements, never the values bound to them: those are the callers' data.
+  // The log has errors and slow statements, never their bound values: those are the callers' data.
   log_checkpoints: 'off',
   log_min_duration_statement: '1s',
   log_parameter_max_length: '0',
@@ -69,8 +69,8 @@ export function launchPostmaster({ data, log, socketDir, postgres, launch }: Clu
     data,
     ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ])
-  // PostgreSQL refuses to start while the pid in a lock file that a crash left belongs to any process but its ancestors, and after a reboot
-  // that may be another program: it is named as one. The file must stay: PostgreSQL detects orphaned backends by what it notes in it.
+  // PostgreSQL refuses to start while the pid in the lock file of a crash belongs to a process that is not its ancestor, and after a reboot
+  // that may be any program: so the pid is passed as an ancestor's. The file must stay: PostgreSQL finds orphaned backends by it.
   const env = { ...surroundings.env, PG_GRANDPARENT_PID: String(lockedBy(data)) }
   const stdio = ['ignore' as const, output, output]
   const child = spawn(command, args, { ...surroundings, env, detached: true, stdio })
@@ -88,8 +88,8 @@ export function launchPostmaster({ data, log, socketDir, postgres, launch }: Clu
 
 /**
  * Starts a process that waits for the end of its standard input, which the kernel closes however we die, and then asks the server for a fast
- * shutdown. A start that finds the server nevertheless, since that process was killed too, ends it itself.
- * @returns a function that ends the process: the pid may soon be another program's
+ * shutdown. If that process was killed too, the next start finds the server and stops it.
+ * @returns a function that ends the process, for when the server has ended: its pid may soon belong to another program
  */
 function endWithUs(pid: number, data: string): () => void {
   const script = 'read -r _; kill -INT "$1"'
@@ -110,7 +110,7 @@ function lockedBy(data: string): number | undefined {
   return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
 }
 
-/** The running server of this folder, of whatever start. A lock file whose pid now belongs to another program names none. */
+/** The running server of this folder, whichever start launched it. A lock file whose pid belongs to another program now names no server. */
 export function findPostmaster(folder: string): Running | undefined {
   const data = join(folder, 'data')
   const pid = lockedBy(data)
@@ -137,7 +137,7 @@ export function runningDatabaseUrl(dataDir: string): string | undefined {
   return urlOf({ password, socketDir: realpathSync(join(folder, 'socket')) })
 }
 
-/** Understood by node-postgres and libpq alike, whatever PG* variables say. */
+/** The URL works for node-postgres and libpq alike, whatever PG* variables say. */
 export function urlOf(
   { password, socketDir }: Pick<Cluster, 'password' | 'socketDir'>,
   database = 'countersign',
@@ -147,9 +147,9 @@ export function urlOf(
 }
 
 /**
- * Waits until the server answers in the database `countersign`, which is made where it is missing. Recovery takes as long as it takes.
+ * Waits until the server answers in the database `countersign`, and creates it where it is missing. Recovery may take any time.
  *
- * @throws when the server ends, says nothing or refuses the password; when aborted
+ * @throws when the server ends, stays silent or refuses the password, and when aborted
  */
 export async function untilReady(
   cluster: Cluster,
@@ -182,7 +182,7 @@ export async function untilReady(
 
 async function run(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000 })
-  client.on('error', () => {}) // of a connection that breaks between two calls; the next call reports it
+  client.on('error', () => {}) // a connection may break between two calls; the next call reports it
   try {
     await client.connect()
     await client.query(statement)

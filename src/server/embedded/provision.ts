@@ -1,4 +1,4 @@
-// First start without a database of its own: one local caller, and one key of each algorithm for evidence and for the log (decisions §1 "Embedded start").
+// The first embedded start makes one local caller, and one key of each algorithm for evidence and for the log (decisions §1 "Embedded start").
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeRawKey, parseCallers } from '../../core/callers/callers.ts'
@@ -12,17 +12,17 @@ import { sha256Hex } from '../../store/sha256.ts'
 import { writeWholeFile } from '../../core/files/whole-file.ts'
 
 interface Provisioned {
-  /** None when authentication is disabled. */
+  /** Empty when authentication is disabled. */
   readonly callers: readonly Caller[]
-  /** Where the local caller is kept; none if callers are configured or authentication is off. */
+  /** The file of the local caller; undefined if callers are configured or authentication is off. */
   readonly callersFile?: string
-  /** A key made by this very start: shown now or never, only its hash is kept. */
+  /** A key that this very start made: it must be shown now, because only its hash is kept. */
   readonly printed?: FirstKey
 }
 
 /**
- * Uses what is configured, and makes the rest once, in DATA_DIR. Each file is written whole or not at all, so a start after a crash
- * completes the rest. If the crash came before the raw key was shown, delete `callers.json`: the next start makes another.
+ * Uses the configured keys and callers, and makes the missing ones once, in DATA_DIR. Each file is written whole or not at all, so a start
+ * after a crash completes the rest. If the crash came before the raw key was shown, delete `callers.json`: the next start makes another.
  * @throws ConfigError that names `callers.json` when it was damaged; the file system's errors
  */
 export function provision(config: Config): Provisioned {

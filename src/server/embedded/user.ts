@@ -1,4 +1,4 @@
-// Which operating system user the embedded database runs as: ourselves, or, because PostgreSQL refuses root, an unprivileged one.
+// The operating system user of the embedded database: our own user, or, because PostgreSQL refuses root, an unprivileged one.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -15,7 +15,7 @@ type Launch = (
   args: readonly string[],
 ) => [command: string, args: readonly string[], options: { uid?: number; gid?: number } & typeof surroundings]
 
-// The server outlives us and its environment is readable, so none of ours (webhook secrets, tokens) may reach it.
+// The server outlives us and its environment is readable, so none of our variables (webhook secrets, tokens) may reach it.
 const surroundings = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
 
 /**
@@ -50,7 +50,7 @@ export function closedFolder(folder: string, user: DatabaseUser): string | undef
 
 /**
  * How to start `initdb` and `postgres` as the user, who must reach them and all `folders`. A clone below /root or `mktemp -d` is
- * closed to that user, who there keeps one capability of root's, CAP_DAC_READ_SEARCH: it opens folders for passing and reading only.
+ * closed to that user. There the user keeps one capability of root, CAP_DAC_READ_SEARCH, which only opens folders for passing and reading.
  *
  * @throws where setpriv or the capability is missing, as in a default Docker container; the sentence names the closed folder
  */

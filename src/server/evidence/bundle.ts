@@ -1,4 +1,4 @@
-// The bundle of a record: what a reader needs beside a saved key set and log description to check an execution whole, in one file.
+// The bundle of a record: one file with everything that a full check of an execution needs beside a saved key set and log description.
 import type { Static } from 'typebox'
 import { readableOwner, type Caller } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
@@ -15,7 +15,7 @@ import { readWholeRecord } from '../../store/tables/provider-confirmations.ts'
 import { proofText, type ArtifactName, type Proven } from './log-proofs.ts'
 import type { Logs } from '../service.ts'
 
-/** The parts of a stored record that say what else belongs to it. */
+/** The parts of a stored record that name the other parts of its bundle. */
 interface Read {
   readonly authorization: {
     readonly payload: {
@@ -44,8 +44,8 @@ interface Approval {
 }
 
 /**
- * @param given.waitMs how long to wait for a checkpoint over all of it
- * @returns its text; undefined while a part is not under a checkpoint yet
+ * @param given.waitMs how long to wait for a checkpoint over all parts
+ * @returns the bundle's text; undefined while no checkpoint covers one of its parts
  */
 export async function readBundle(
   id: string,
@@ -108,13 +108,13 @@ export async function readBundle(
   })
 }
 
-/** One object of members that are JSON texts: what is signed in them is spliced and never rendered again. */
+/** Joins JSON texts into one object. Signed texts are spliced in as they are stored and never rendered again. */
 function bundleText(members: Readonly<Record<keyof Static<typeof EvidenceBundle>, string>>): string {
   const texts = Object.entries(members).map(([name, text]) => `"${name}":${text}`)
   return `{${texts.join(',')}}`
 }
 
-/** An artifact that a bundle has proofs of. */
+/** An artifact that a bundle proves. */
 type Part = ArtifactName & { readonly kind: keyof typeof NAMES }
 
 const NAMES = {
@@ -126,7 +126,7 @@ const NAMES = {
   confirmation: 'provider confirmation',
 } as const
 
-/** Each once: one approval can stand for several signals. */
+/** Each approval once: it can stand for several signals. */
 function approvalsOf({ executions }: Read): Approval[] {
   const approvals = executions.flatMap(({ decision }) =>
     Object.values(decision.verifiedSignals).flatMap((signal) => signal.approvals ?? []),
@@ -134,7 +134,7 @@ function approvalsOf({ executions }: Read): Approval[] {
   return [...new Map(approvals.map((approval) => [approval.payload.approvalId, approval])).values()]
 }
 
-/** Each once. */
+/** Each request once. */
 function requestIdsOf({ executions }: Read): string[] {
   const requests = executions.flatMap(({ decision }) =>
     Object.values(decision.verifiedSignals).flatMap(({ request }) => request?.requestId ?? []),
@@ -142,7 +142,7 @@ function requestIdsOf({ executions }: Read): string[] {
   return [...new Set(requests)]
 }
 
-/** The changes that set the groups, and the stand-ins, by which approvals count, each once. */
+/** The changes that set the groups and the stand-ins by which approvals count, each once. */
 function groupChangesOf({ executions }: Read): string[] {
   const groups = executions.flatMap(({ decision }) =>
     Object.values(decision.verifiedSignals).flatMap((signal) => signal.groups ?? []),

@@ -22,7 +22,7 @@ interface SignedRoot {
 /** @param signingKeyDir the folder of the signing keys; read when the first receipt is asked for */
 export function openCoseReceipts(signingKeyDir: string, publicKeys: PublishedLogKeys): IssueReceipt {
   let keys: LogKeys | undefined
-  /** The newest: all receipts of a checkpoint have one signature. */
+  /** The newest signed root: all receipts of a checkpoint have one signature. */
   let newest: SignedRoot | undefined
 
   async function sign(checkpoint: string): Promise<SignedRoot> {

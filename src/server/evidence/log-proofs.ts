@@ -1,4 +1,4 @@
-// Proofs that artifacts are in the evidence log: where they are, and their `.tlog-proof` texts under one checkpoint.
+// Proofs that artifacts are in the evidence log: their positions, and their `.tlog-proof` texts under one checkpoint.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Sql } from '../../store/postgres/sql.ts'
@@ -26,23 +26,23 @@ export function isProofKind(kind: string): kind is ProofKind {
 
 export interface ArtifactName {
   readonly kind: ProofKind
-  /** As the artifact is read by elsewhere: the businessTransactionId for what an execution makes. */
+  /** The id by which other routes read the artifact: the businessTransactionId for artifacts of an execution. */
   readonly id: string
 }
 
 /** The proof that an entry is in a log. */
 export interface EntryProof extends EntryWithPath {
   readonly log: number
-  /** The signed note, the newest of its log. */
+  /** The newest signed note of the log. */
   readonly checkpoint: string
-  /** The tree under the checkpoint has so many entries. */
+  /** Number of entries in the tree under the checkpoint. */
   readonly size: number
   readonly root: Uint8Array
 }
 
 export type Proven =
   | { readonly state: 'proven'; readonly proof: EntryProof }
-  /** Stored, and not yet under a checkpoint. */
+  /** Stored, but no checkpoint covers it yet. */
   | { readonly state: 'queued' }
   /** Stored while the log was off. */
   | { readonly state: 'not logged' }
@@ -51,11 +51,11 @@ export interface LogProofs {
   /**
    * Proves artifacts, all of one log under one checkpoint.
    *
-   * @param given.owner the caller whose they must be; null: anyone's (`readableOwner`)
+   * @param given.owner the caller who must own the artifacts; null: any caller (`readableOwner`)
    * @param given.waitMs how long to wait for a checkpoint over all of them
-   * @param given.sql the reads of the client that asks
-   * @returns in their order; undefined for one that is not there, or is not the owner's
-   * @throws DamagedLog where what is stored does not lead to the root of the checkpoint
+   * @param given.sql the connections by which the client reads
+   * @returns the results in the order of the artifacts; undefined for an artifact that is missing or not the owner's
+   * @throws DamagedLog where the stored tree does not lead to the root of the checkpoint
    */
   readonly prove: (
     artifacts: readonly ArtifactName[],
@@ -63,7 +63,7 @@ export interface LogProofs {
   ) => Promise<(Proven | undefined)[]>
 }
 
-/** Several paths are computed at once; so many take a thread about 20 ms. */
+/** Paths that are computed together: this many take a thread about 20 ms. */
 const PROVEN_AT_ONCE = 32
 
 /** 10 MB at most: the upper levels of a log of 16 million entries, its edge, and the leaves that are asked for most. */
@@ -72,12 +72,12 @@ const TILES_MAX = 256
 /** How often a waiting request looks for a new checkpoint. */
 const LOOK_EVERY_MS = 50
 
-/** Requests that wait at once; one more is answered as if it did not ask to. */
+/** Requests that wait at the same time; a further one is answered without waiting. */
 const WAITING_MAX = 256
 
 /**
  * @param service.stopping true from the first stop signal on: then no request waits
- * @param service.required as of `servedCheckpoint`
+ * @param service.required as for `servedCheckpoint`
  */
 export function openLogProofs(
   pool: Pool,
@@ -93,7 +93,7 @@ export function openLogProofs(
   let looking: Promise<string> | undefined
   const tiles = openLogTiles(TILES_MAX)
 
-  /** The newest checkpoint a moment later, read once for all who wait. */
+  /** Reads the newest checkpoint a moment later, once for all waiting requests. */
   function nextLook(): Promise<string> {
     looking ??= delay(LOOK_EVERY_MS)
       .then(() => servedCheckpoint(pool, { required }))
@@ -147,14 +147,14 @@ export function proofText({ index, path, entry, checkpoint }: EntryProof): strin
   return formatProof({ index, path, checkpoint, extra: entry })
 }
 
-/** Where a checkpoint covers it. */
+/** An entry that a checkpoint covers. */
 type CoveredEntry = PlacedEntry & { readonly checkpoint: NonNullable<PlacedEntry['checkpoint']> }
 
 function isUnderCheckpoint(place: PlacedEntry | undefined): place is CoveredEntry {
   return place?.checkpoint !== undefined && place.index < place.checkpoint.size
 }
 
-/** By log and index. */
+/** @returns the proofs by log and index */
 async function proveAll(
   sql: Sql,
   places: readonly CoveredEntry[],
@@ -175,7 +175,7 @@ async function proveAll(
         if (entry === undefined) throw new DamagedLog(`Entry ${index} of log ${log} is missing.`)
         const read = { index, entry, path: paths[i]! }
         if (!leadsTo(root, read, size)) {
-          // The damage may have been repaired by the next time.
+          // The tiles are read again next time, when the damage may have been repaired.
           tiles.forget()
           throw new DamagedLog(
             `Entry ${index} of log ${log} does not lead to the root of the checkpoint of ${size}.`,

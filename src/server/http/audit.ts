@@ -1,5 +1,5 @@
-// The front end's side of the audit (decisions §9): a refusal becomes an event, a thread signs and stores it, and only then
-// is the caller answered. Entries of the evidence log are for ever, so what anybody can provoke is gathered, and counted before it is written.
+// The front end's side of the audit (decisions §9): a refusal becomes an event that a thread signs and stores before the caller is answered.
+// Entries of the evidence log stay for ever, so events that anybody can provoke are gathered, and limited before they are written.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../../core/errors/errors.ts'
@@ -14,14 +14,14 @@ import type { Limit, LimitStore } from '../../core/concurrency/rate-limit.ts'
 export interface AuditContext {
   readonly route?: { readonly method: string; readonly path: string } | undefined
   readonly callerId?: string | undefined
-  /** Where there is no caller. */
+  /** Set where there is no caller. */
   readonly clientAddress?: string | undefined
 }
 
 export interface Audit {
   /**
-   * Writes an event. Returns undefined for one that is only counted, because its client had one alike within the minute, or because of a
-   * limit. The promise resolves when the event is stored, or when the database is away and the reply must not wait longer; the write is
+   * Writes an event. Returns undefined for an event that is only counted, because its client had the same one within the minute, or because
+   * of a limit. The promise resolves when the event is stored, or when the database is away and the reply must not wait longer; the write is
    * then tried again.
    */
   readonly record: (audited: Audited, context: AuditContext) => Promise<void> | undefined
@@ -36,21 +36,21 @@ const RETRY_MS = 500
 const FAILED_MAX = 5
 /** Events that wait for the database; the next one is lost, and the log says so. */
 const WAITING_MAX = 10_000
-/** A caller chooses these texts; evidence needs their beginning. */
+/** A caller chooses these texts; evidence needs only their beginning. */
 const TEXT_MAX = 256
 
 /** Types of events that record a refusal, not an act. */
 const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
-/** An act is an event of its own each time: it changed something. */
+/** An act is never gathered: each one changed something. */
 const isGathered = (type: string) => REFUSALS.test(type) || type === 'rate_limited'
 
 /**
- * Decisions §9 and §13: one event for a client and minute. The first is written at once; what follows within the minute is one event at its
- * end, which says of the last one where and why, and how many they were.
+ * Decisions §9 and §13: one event per client and minute. The first refusal is written at once; further ones within the minute become one
+ * event at its end, with the place and reason of the last one and their number.
  */
 const GATHERED_MS = 60_000
 
-/** Refusals of one client that are alike since the last event of them. */
+/** Alike refusals of one client since the last event for them. */
 interface Gathering {
   count: number
   last: { readonly audited: Audited; readonly context: AuditContext }
@@ -118,8 +118,8 @@ export function openAudit({
     for (;;) {
       const recorded = await tryOwnWork(submit, 'record-audit-event', event)
       if (recorded.kind === 'done' || closed) return
-      // A database that is away and threads that are late are waited for, a thread that died is replaced; an event that cannot be signed
-      // never will be.
+      // The loop waits for a database that is away and for late threads, and a thread that died is replaced; but an event that cannot be
+      // signed never will be.
       if (recorded.kind === 'failed' && ++failed === FAILED_MAX)
         return log({ event, ...recorded.answer.log }, 'audit event lost')
       await delay(RETRY_MS, undefined, { ref: false })
@@ -167,7 +167,7 @@ export function openAudit({
         clearInterval(timer)
         if (count > 0) writeGathered(key)
       }
-      // A thread that has died with an event answers long after the service must have stopped.
+      // An event whose thread has died is answered long after the service must have stopped.
       await within(ms, Promise.all(waiting.values()), undefined)
       closed = true
       for (const event of waiting.keys()) log({ event }, 'audit event lost')
@@ -184,7 +184,7 @@ function chosen({ capability, principalId }: Audited): Pick<Audited, 'capability
   }
 }
 
-/** Refusals with the same text here are gathered. The id of a delivery is left out: an attacker who repeats one chooses another id each time. */
+/** Refusals with the same key are gathered. It leaves out the id of a delivery: an attacker who repeats one chooses another id each time. */
 function alike(audited: Audited, { callerId, clientAddress }: AuditContext): string {
   const { eventId: _another, ...detail } = audited.detail ?? {}
   return JSON.stringify([audited.type, callerId, clientAddress, detail, chosen(audited)])

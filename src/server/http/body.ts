@@ -1,4 +1,4 @@
-// The body of a request: whether it is read is decided by the head, before the listener reads on.
+// The body of a request: the head decides whether it is read, before the listener reads on.
 import { failures, type Failure } from '../../core/errors/errors.ts'
 import type { Held } from './gates/book.ts'
 import { bounds } from './gates/index.ts'
@@ -10,21 +10,21 @@ import { DISCARD_BYTES_MAX } from './listen/serve-request.ts'
 export interface BodyPlan extends Pick<Reception, 'body' | 'turn'> {
   /** Undefined: the body is not read. */
   readonly place?: Held
-  /** 503: it may not even be announced. */
+  /** 503: no place is left for the announced body. */
   readonly refused?: Failure
 }
 
-/** For a body that the route takes and its client can pay for. */
+/** The plan for a body that the route takes and its client can pay for. */
 export function wantedBody(bytes: number, client: string, { hold, pace }: Gates): BodyPlan {
   const place = hold('announced', client, bytes)
   if (typeof place !== 'string') return { body: 'read', turn: pace.body(client, bytes), place }
-  // Not charged: a provider whose deliveries are valid sends it again.
+  // Not charged: a provider of valid deliveries sends the refused one again.
   return { body: bytes > bounds.smallBodyBytes ? 'leave' : 'discard', refused: failures.overloaded(place) }
 }
 
 /**
- * For an unwanted body. It is thrown away, so that its client gets the refusal for certain, while the client can pay for that: a body of
- * 1 MB takes as long to throw away as to read.
+ * The plan for an unwanted body. While the client can pay for it, the body is read and discarded, so that the client gets the refusal for
+ * certain: discarding 1 MB takes as long as reading it.
  */
 export function unwantedBody(bytes: number, client: string, { compute }: Gates): BodyPlan {
   if (bytes <= bounds.smallBodyBytes) return { body: 'discard' }
@@ -34,7 +34,7 @@ export function unwantedBody(bytes: number, client: string, { compute }: Gates):
 }
 
 /**
- * Waits for a body, which is in flight from the moment when all of it is there.
+ * Waits for a body, which counts as in flight once all of it has arrived.
  * @returns undefined where the client went away before; 503 where there is no place for it
  */
 export async function arrival(

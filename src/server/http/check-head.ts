@@ -1,4 +1,4 @@
-// Every check that needs the head of a request alone.
+// Every check that needs only the head of a request.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../../core/config/config.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
@@ -19,7 +19,7 @@ import { prefersHtml } from './negotiate.ts'
 /** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The head of a request that has passed every check that needs nothing else. */
+/** The head of a request that has passed every check of the head. */
 export interface CheckedHead extends Exchange {
   readonly route: Route
   readonly params: PathParams
@@ -36,7 +36,7 @@ export interface RefusedHead extends Exchange {
 
 /** A head whose token has yet to be verified. Its client is its address until then. */
 export interface UnverifiedHead extends Exchange {
-  /** Its body is read as this route takes it. */
+  /** The route, by which the body is read. */
   readonly route: Route
   /** Whether its body is longer than its route takes. */
   readonly isTooLarge: boolean
@@ -44,14 +44,14 @@ export interface UnverifiedHead extends Exchange {
   readonly verify: () => Promise<CheckedHead | RefusedHead>
 }
 
-/** The rows that are served. */
+/** The rows of the route table, by host. */
 export interface RouteTables {
-  /** On every host but the console's. */
+  /** The rows on every host but the console's. */
   readonly elsewhere: readonly Route[]
   readonly onConsole: readonly Route[]
 }
 
-/** The parts by which heads are checked. */
+/** The parts that heads are checked with. */
 export interface HeadChecks {
   readonly service: Service
   readonly spans?: Spans | undefined
@@ -72,7 +72,7 @@ export function openHeadChecks(
   }
 }
 
-/** Decisions §3, the first part: 404 or 405 → 401 → 400 or 403 by what the head alone says → 413. */
+/** Decisions §3, the first part: 404 or 405 → 401 → 400 or 403 from the head alone → 413. */
 export function checkHead(head: Head, checks: HeadChecks): CheckedHead | RefusedHead | UnverifiedHead {
   const { service, credentials } = checks
   const onConsole = service.console.isHost(head.header('host'))
@@ -86,7 +86,7 @@ export function checkHead(head: Head, checks: HeadChecks): CheckedHead | Refused
   const credential = credentials.identify(head, route, onConsole)
   if (!(credential instanceof UnverifiedToken)) return checkAs(credential, head, matched, checks)
   const exchange = exchangeOf(head, { route }, checks)
-  // The listener answers for the address only now.
+  // The listener tells the address only while it hands over the head.
   const remoteAddress = head.remoteAddress()
   const later: Head = { ...head, remoteAddress: () => remoteAddress }
   return {

@@ -1,4 +1,4 @@
-// The client's address, as far as the proxies in front of us are believed (decisions §1 TRUST_PROXY_HOPS).
+// The client's address, as far as we trust the proxies in front of us (decisions §1 TRUST_PROXY_HOPS).
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -10,7 +10,7 @@ import ipaddr from 'ipaddr.js'
 export function clientAddress(peer: string, forwardedFor: string | undefined, hops: number): string {
   if (hops === 0 || forwardedFor === undefined) return network(peer)
   const entries = forwardedFor.split(',').map((entry) => entry.trim())
-  // The peer is the nearest hop itself, so the client stands `hops` entries from the end; a shorter list is all there is.
+  // The peer is the nearest hop itself, so the client stands `hops` entries from the end; a shorter list gives its first entry.
   const entry = withoutPort(entries[Math.max(0, entries.length - hops)] ?? '')
   return isIP(entry) === 0 ? network(peer) : network(entry)
 }
@@ -21,7 +21,7 @@ function withoutPort(entry: string): string {
   return match?.[1] ?? match?.[2] ?? entry
 }
 
-/** An IPv4 client that reached a proxy over IPv6 has an IPv4-mapped address; their /64 would be that of all of them. */
+/** An IPv4 client that reached a proxy over IPv6 has an IPv4-mapped address; all such clients would share one /64. */
 function network(address: string): string {
   const plain = plainAddress(address)
   if (isIP(plain) !== 6) return plain

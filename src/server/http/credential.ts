@@ -11,7 +11,7 @@ import type { Tokens, TokenUse } from '../../core/callers/tokens.ts'
 import type { Head } from './listen/listener.ts'
 
 const CREDENTIAL = /^(?<scheme>Bearer|DPoP) +(?<token>[\x21-\x7e]+)$/i
-/** RFC 9449 §7.1, §9. */
+/** The challenge of RFC 9449 §7.1, §9. */
 const proofChallenge = (error: 'invalid_dpop_proof' | 'use_dpop_nonce') => ({
   'WWW-Authenticate': `DPoP realm="countersign", error="${error}", algs="${proofAlgorithms.join(' ')}"`,
 })
@@ -20,15 +20,15 @@ export interface Credential {
   /** Undefined on an open route without a key, and with authentication disabled. */
   readonly authenticated: CallerKey | undefined
   readonly session: Session | undefined
-  /** Of every reply to its request. */
+  /** Header fields of every reply to the request. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 type SentToken = Omit<TokenUse, 'client'>
 
-/** A token that was not seen before: whose it is, is known when its signature has been verified. */
+/** A token that was not seen before: its caller is known once its signature is verified. */
 export class UnverifiedToken {
-  /** @param client who sends it: checks of one client wait for each other */
+  /** @param client the sender: checks of one client wait for each other */
   readonly verify: (client: string) => Promise<Credential | Failure>
 
   constructor(verify: UnverifiedToken['verify']) {
@@ -45,7 +45,7 @@ export interface Credentials {
   ) => Credential | UnverifiedToken | Failure
   /** 401 once the key was revoked or has expired, the token has expired, or the session has ended. */
   readonly ended: (credential: Credential) => Promise<Failure | undefined>
-  /** A session lasts while it is used: now and then the header that replaces its cookie. */
+  /** A session lasts while it is used: now and then this returns the header that replaces its cookie. */
   readonly renew: (session: Session) => Promise<Readonly<Record<string, string>>>
 }
 
@@ -66,10 +66,10 @@ export function openCredentials({
       const session = onConsole && route.open !== true ? sessionOf(gate, request) : undefined
       if (session instanceof Failure) return session
       if (session !== undefined) return { authenticated: session, session }
-      // A key is ignored then: every caller is anonymous (interface §5.6).
+      // With authentication disabled a key is ignored: every caller is anonymous (interface §5.6).
       if (authDisabled) return { authenticated: undefined, session }
       const use = tokens && tokenOf(request, tokens)
-      // First: a token that is known is hashed once, and compared with no key.
+      // Known tokens come first: such a token is hashed once, and compared with no key.
       const known = use && tokens?.known(use.token)
       const authenticated =
         known === undefined ? callers.authenticate(request.header('authorization')) : undefined
@@ -98,14 +98,14 @@ export function openCredentials({
   }
 }
 
-/** @returns undefined where no token is sent; keys are written otherwise */
+/** @returns undefined where no token is sent; keys have another form */
 function tokenOf({ header, method, path }: Head, tokens: Tokens): SentToken | undefined {
   const { scheme = '', token = '' } = CREDENTIAL.exec(header('authorization') ?? '')?.groups ?? {}
   if (!tokens.isToken(token)) return undefined
   return { scheme, token, proof: header('dpop'), method, path }
 }
 
-/** A bearer token that is known costs no wait. */
+/** A known bearer token is accepted without a wait. */
 function byToken(
   { use, known }: { readonly use: SentToken; readonly known: CallerKey | undefined },
   route: Route,

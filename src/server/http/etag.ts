@@ -1,4 +1,4 @@
-// Conditional requests (RFC 9110 §13): what may be cached carries a strong ETag, and a client that has it is not sent it again.
+// Conditional requests (RFC 9110 §13): a cacheable reply carries a strong ETag, and a client that has its body is not sent it again.
 import { hash } from 'node:crypto'
 import type { Answer } from '../answer.ts'
 
@@ -7,7 +7,7 @@ export function etagOf(body: string | Uint8Array): string {
   return `"${hash('sha256', body, 'hex')}"`
 }
 
-/** @returns the answer with its ETag, and as 304 where `If-None-Match` names that; unchanged where no cache may keep it */
+/** @returns the answer with its ETag, as 304 where `If-None-Match` names it; unchanged where no cache may keep the answer */
 export function conditional(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const { body, cache } = answer
   if (cache === undefined) return answer

@@ -1,4 +1,4 @@
-// One request, as its head tells of it. It is made once.
+// One request as its head describes it, made once.
 import type { Context } from '@opentelemetry/api'
 import type { KeptDocument } from '../kept-document.ts'
 import type { Route } from '../route.ts'
@@ -6,7 +6,7 @@ import type { Route } from '../route.ts'
 export interface Exchange {
   readonly requestId: string
   readonly method: string
-  /** Without the query, which may hold what belongs in no log. */
+  /** Without the query, which may hold data that belongs in no log. */
   readonly path: string
   readonly ifNoneMatch: string | undefined
   readonly startedMs: number

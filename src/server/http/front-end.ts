@@ -43,7 +43,7 @@ type Fields = Readonly<Record<string, string>>
 /** A request whose head is checked, and whose body may be on its way. */
 interface Arriving {
   readonly head: CheckedHead
-  /** The budget that it is charged to, as it was when it came; undefined: its route has none. */
+  /** The request's budget, as it was when the request came; undefined: its route has none. */
   readonly funds: Funds | undefined
   readonly plan: BodyPlan
   readonly bodyBytes: number
@@ -56,7 +56,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
 }
 
 /**
- * Decisions §3: what the head alone says (`checkHead`) → 429 → 403 by who the caller is → 401 for a session that was ended → 503 → the
+ * Decisions §3: the checks of the head alone (`checkHead`) → 429 → 403 by the caller → 401 for a session that was ended → 503 → the
  * route's handler → 401 for a key or session that ended meanwhile.
  */
 function receive(request: Head, front: FrontEnd): Reception {
@@ -72,7 +72,7 @@ function receive(request: Head, front: FrontEnd): Reception {
   }
   const { cost, body: taken } = head.route
   const funds = cost && gates.compute.look(cost, client)
-  // The body arrives while the limit is checked; that of a client with nothing left to pay for it is not read.
+  // The body arrives while the limit is checked; the body of a client with no budget left is not read.
   const isPaidFor = funds === undefined || funds.verdict.allowed
   const plan = (taken !== undefined && isPaidFor ? wantedBody : unwantedBody)(bodyBytes, client, gates)
   return {
@@ -82,7 +82,7 @@ function receive(request: Head, front: FrontEnd): Reception {
   }
 }
 
-/** Until its token is verified, a request has the pace and the place of its address: an invented token takes nothing from any caller. */
+/** Until its token is verified, a request is counted for its address: an invented token uses up nothing of any caller. */
 function receiveUnverified(
   { bodyBytes }: Head,
   { route, client, isTooLarge, verify }: UnverifiedHead,
@@ -129,7 +129,7 @@ async function answer(
   const fields = { ...head.credential.headers, ...(passed instanceof Failure ? {} : passed) }
   const refused = passed instanceof Failure ? passed : await whyNotServed(head, front)
   if (refused !== undefined) {
-    // A body of an execution is charged to nothing: its length has a bound of its own, and its refusal is counted.
+    // The body of an execution is not charged: its length has a bound of its own, and its refusal is counted.
     if (plan.body === 'read' && route.cost !== undefined)
       gates.compute.chargeBody(route.cost, client, bodyBytes)
     return await reply(refused, head, front, fields)
@@ -151,7 +151,7 @@ async function whyNotServed(
   )
 }
 
-/** The route's handler, and what its reply takes until it is sent. */
+/** Runs the route's handler, and admits its reply. */
 async function perform(
   head: CheckedHead,
   body: Uint8Array,
@@ -177,7 +177,7 @@ async function perform(
   return reply(isOfSession ? askedAgain(admitted) : admitted, head, front, { ...fields, ...cookie })
 }
 
-/** A session lasts while it is used. A request that waits is a page that only watches, and does not keep its session alive. */
+/** A session lasts while it is used. A waiting request comes from a page that only watches, so it does not keep the session alive. */
 async function renewedCookie(
   { credential: { session }, header }: CheckedHead,
   { credentials }: FrontEnd,
@@ -192,7 +192,7 @@ function askedAgain(shown: Answer): Answer {
   return { ...shown, headers: { ...shown.headers, 'Cache-Control': 'private, no-cache' } }
 }
 
-/** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
+/** The one catch of the main thread: an error of a handler is answered, logged and goes no further. */
 async function handled(
   { route, params, query, header, credential, client }: CheckedHead,
   body: Uint8Array,
@@ -247,7 +247,7 @@ function notForCaller({ human, readers, appends }: Route, caller: Caller | undef
 
 /**
  * Whether the credential is checked again before the reply: the reply of a GET must not go to a key that was revoked, or a session that ended,
- * while it waited. A key that posted is answered: its caller must know what was done.
+ * while it waited. A POST by key is answered in any case: its caller must know the outcome.
  */
 function mustStillBeAuthenticated({ route, credential }: CheckedHead): boolean {
   if (credential.session !== undefined) return route.path !== '/console/logout'

@@ -1,17 +1,17 @@
-// The weights of a client's Accept headers say what it takes (RFC 9110 §12.4.2, §12.5).
+// Content negotiation by the weights in a client's Accept headers (RFC 9110 §12.4.2, §12.5).
 
 /** Content codings of a reply, the smallest first. */
 export const codings = ['br', 'gzip', 'identity'] as const
 export type Coding = (typeof codings)[number]
 
-/** Below every weight that a client can write: what it does not name is the last choice. */
+/** Below every weight that a client can write: a coding that it does not name is the last choice. */
 const UNNAMED = 0.0001
 
 /**
- * The coding that the client likes best; of those it likes equally the first one.
+ * The coding that the client prefers; among equals the first one.
  *
  * @param acceptEncoding the header of a request (RFC 9110 §12.5.3); without it nothing is compressed
- * @param offered with `identity`, which is also the answer to a client that accepts none of them
+ * @param offered includes `identity`, which is also the answer to a client that accepts none of them
  */
 export function preferredCoding<Offered extends Coding>(
   acceptEncoding: string | undefined,
@@ -33,7 +33,7 @@ export function preferredCoding<Offered extends Coding>(
 
 /**
  * @param accept the header of a request (RFC 9110 §12.5.1)
- * @returns whether it names `text/html` and likes it better than JSON, as browsers do and API clients do not
+ * @returns whether it names `text/html` with a greater weight than JSON, as browsers do and API clients do not
  */
 export function prefersHtml(accept: string | undefined): boolean {
   const weights = weightsOf(accept)
@@ -41,7 +41,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return (weights.get('text/html') ?? 0) > json
 }
 
-/** Reads the names in a list header, in lower case, and the weight of each; 0 for one that cannot be read. */
+/** Reads the names in a list header, in lower case, and the weight of each; an unreadable weight is 0. */
 function weightsOf(header: string | undefined): ReadonlyMap<string, number> {
   return new Map(
     (header ?? '').split(',').map((item) => {

@@ -1,13 +1,13 @@
-// Which query parameters a request may have. A name that is mistyped must not turn a filtered list into a whole one.
+// Checks the query parameters of a request: a mistyped name must not turn a filtered list into a whole one.
 import { cut } from '../../formats/text/text.ts'
 import type { Route } from '../route.ts'
 
 const NAME_MAX = 60
 
 /**
- * The first parameter that the route does not have, or that is there twice.
+ * Finds the first parameter that the route does not have, or that is repeated.
  *
- * @returns a sentence that names it; undefined where there is none, and on a route without parameters, which reads none
+ * @returns a sentence that names it; undefined where there is none, and on a route that reads no parameters
  */
 export function queryProblem(route: Pick<Route, 'query'>, query: URLSearchParams): string | undefined {
   if (route.query === undefined) return undefined

@@ -1,4 +1,4 @@
-// Admission of replies: each is charged to its client, a large one needs a place in memory, and a stream waits for its caller's budget.
+// Admission of replies: each reply is charged to its client, a large one needs a place in memory, and a stream waits for its caller's budget.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import { PAGE_BYTES_MAX } from '../../store/tables/page.ts'
@@ -11,18 +11,18 @@ import { bounds } from './gates/index.ts'
 import type { Gates } from './gates/open.ts'
 import type { Observers } from './respond.ts'
 
-/** A reply that waits longer without a byte could be taken for a dead one. */
+/** The longest pause of a stream: after a longer one a client could take the connection for dead. */
 const PACE_MS_MAX = 5_000
 
 /** The client that gets a reply. */
 interface Reader {
-  /** Whether its request holds a place in memory until it is answered, as one with a body does. */
+  /** Whether the request holds a place in memory until it is answered, as a request with a body does. */
   readonly hasPlace: boolean
   /** Whether its key was revoked or has expired, or its session has ended, since it authenticated. */
   readonly isOver: () => Promise<boolean>
 }
 
-/** The parts by which a reply is admitted. */
+/** The parts that admit a reply. */
 interface Admitting {
   readonly gates: Pick<Gates, 'hold' | 'compute'>
   /** `stopping`: true from the first stop signal on. */
@@ -30,7 +30,7 @@ interface Admitting {
   readonly log: Observers['log']
 }
 
-/** Charges a reply and reserves what it takes until it is sent, or refuses it with 503. */
+/** Charges a reply and holds the place that it needs until it is sent, or refuses it with 503. */
 export function admitReply(
   outcome: Answer | Failure,
   exchange: Exchange,
@@ -58,7 +58,7 @@ function untilSent(answer: Answer, held: ReturnType<Gates['hold']>): Answer | Fa
   return { ...answer, sent: () => held[Symbol.dispose]() }
 }
 
-/** A stream pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key or session. */
+/** A stream is charged page by page, and waits while its caller's budget is used up. A stop, or the end of its key or session, cuts it. */
 async function* paced(
   texts: AsyncIterable<string>,
   { route, requestId, path, client, callerId: caller }: Exchange,
@@ -84,7 +84,7 @@ async function* paced(
   }
 }
 
-/** The result of a thread is charged by the thread's time, and a refusal for want of capacity is not charged. */
+/** A thread's reply is charged by its thread time instead, and a refusal for lack of capacity is not charged. */
 function charge(
   outcome: Answer | Failure,
   { route, client }: Exchange,
@@ -100,7 +100,7 @@ function isKept(outcome: Answer | Failure): boolean {
   return !(outcome instanceof Failure) && outcome.etag !== undefined
 }
 
-/** A large text is encoded once, not again for each question about its length. */
+/** Encodes a large text once, not again for each query of its length. */
 function encoded(body: Answer['body']): Answer['body'] {
   return typeof body === 'string' && body.length >= bounds.largeReplyBytes / 3 ? Buffer.from(body) : body
 }

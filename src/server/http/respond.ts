@@ -19,7 +19,7 @@ export interface Observers {
   readonly live?: LiveCounts | undefined
 }
 
-/** @param fields header fields of every reply to this request, whatever its outcome: those of a limit, a newer cookie */
+/** @param fields header fields of every reply to this request, whatever its outcome, such as those of a limit or a newer cookie */
 export function respond(
   outcome: Answer | Failure,
   exchange: Exchange,
@@ -70,17 +70,17 @@ export function respond(
   }
 }
 
-/** No cache keeps what needs a key, refusals included; immutable evidence says itself how it is kept (`Answer.cache`). */
+/** No cache keeps a reply that needs a key, refusals included; immutable evidence states its own caching (`Answer.cache`). */
 const NOT_KEPT = { 'Cache-Control': 'private, no-store' }
 
-/** The same on every path of the service that is not open, whatever the outcome. */
+/** The same for every reply on a path that is not open, whatever the outcome. */
 function needsKey(route: Route | undefined): boolean {
   return route !== undefined && route.open !== true
 }
 
 type Representation = Pick<Answer, 'headers' | 'body'>
 
-/** The page of a route that has one, with the headers of the reply whose body it stands in for. */
+/** The page of a route that has one, in place of the JSON, with the headers of the JSON reply. */
 function represented(json: Representation, { route, page }: Exchange): Representation {
   if (route?.page === undefined) return json
   const headers = { ...json.headers, Vary: 'Accept' }

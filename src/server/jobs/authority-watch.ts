@@ -1,6 +1,6 @@
-// Keeps an instance in step with what human authority decided on any instance: in effect within a second (decisions §7).
-// By looking, not by LISTEN: one number is cheaper to read than a connection of its own is to keep, and a look that finds
-// nothing proves that nothing was missed, which a quiet LISTEN does not.
+// Brings the decisions of human authority on any instance into effect here, within a second (decisions §7). It polls, without LISTEN:
+// one number is cheaper to read than a connection of its own is to keep, and a poll that finds nothing proves that nothing was missed,
+// which a quiet LISTEN does not.
 import type { Pool } from 'pg'
 import { readEpoch } from '../../store/tables/authority-epoch.ts'
 import type { Caller } from '../../formats/people/caller.ts'
@@ -11,18 +11,18 @@ const LOOK_EVERY_MS = 300
 
 export interface AuthorityWatch {
   readonly current: () => AuthorityState
-  /** From now on `onChange` is called with each new state. To be called once, when the listener is ready. */
+  /** From now on `onChange` is called with each new state. Call it once, when the listener is ready. */
   readonly start: (onChange: (state: AuthorityState) => void) => void
-  /** Looks now: a change made here is in effect here before it is answered. */
+  /** Polls now: a change made here is in effect here before it is answered. */
   readonly refresh: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
 /**
- * Reads what is in effect; `start` begins to watch it.
- * @param pool its own, of one connection: reads that anyone can cause must not delay a revocation
+ * Reads the authority in effect; `start` begins to watch it.
+ * @param pool a pool of its own with one connection: reads that anyone can cause must not delay a revocation
  * @param options.configured the entries of SERVICE_API_KEYS
- * @param options.onError called once when the database cannot be read, and again after it could; what was in effect stays in effect
+ * @param options.onError called when the database cannot be read, once until it can; the authority that was read last stays in effect
  * @param options.onOver called when it can be read again
  */
 export async function watchAuthority(
@@ -45,7 +45,7 @@ export async function watchAuthority(
   async function refresh(): Promise<void> {
     if ((await readEpoch(pool)) === current.epoch) return
     const next = await readAuthority(pool, configured)
-    // Two looks may overlap: the older answer must not win.
+    // Two polls may overlap: the older answer must not win.
     if (BigInt(next.epoch) <= BigInt(current.epoch)) return
     tell?.(next)
     current = next

@@ -1,5 +1,5 @@
-// Has the catalogue filled, on every instance; the database lets one of them do it. The work is a thread's: src/core/catalogue/follow.ts. Neither
-// GET /ready nor an execution depends on it: a catalogue that lags says so in its replies.
+// Fills the catalogue, on every instance; the database lets one of them work. A thread does the work: src/core/catalogue/follow.ts. Neither
+// GET /ready nor an execution depends on the catalogue: while it lags, its replies say so.
 import { restMs } from '../../core/catalogue/follow.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
@@ -8,13 +8,13 @@ import { openProblems, repeat } from './repeat.ts'
 const LOOK_EVERY_MS = 500
 
 interface Filling {
-  /** Begins no further piece. */
+  /** Begins no further piece of work. */
   readonly close: () => void
 }
 
 /**
  * @param days CATALOGUE_DAYS
- * @param log called once for each reason why it cannot be filled, until it can
+ * @param log called once for each reason why the catalogue cannot be filled, until it can
  */
 export function startFillingCatalogue({
   days,

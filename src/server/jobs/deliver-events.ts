@@ -16,7 +16,7 @@ import type { EventWatch } from '../watch/events.ts'
 
 /** Events that come within this time are read and signed together. */
 const GATHER_MS = 100
-/** An endpoint that nothing is for is looked at so often, which renews its lease. */
+/** How often an endpoint without new events is looked at, which renews its lease. */
 const IDLE_MS_MAX = 8_000
 /** Shorter than a lease by more than the time to store the result of an attempt. */
 const ATTEMPT_MS = 15_000
@@ -25,7 +25,7 @@ const STORE_EVERY_MS = 1_000
 /** Older signatures are made again: receivers refuse a timestamp that is five minutes old. */
 const SIGNATURES_MAX_MS = 60_000
 
-/** The means that the deliveries of all endpoints share. */
+/** The parts that the deliveries of all endpoints share. */
 export interface DeliverWith {
   readonly sql: Sql
   readonly submit: Dispatcher['submit']
@@ -38,13 +38,13 @@ export interface DeliverWith {
 
 /** Why an attempt failed. */
 export interface AttemptProblem {
-  /** Completes "the endpoint …". Says nothing of what was answered but the status. */
+  /** Completes "the endpoint …". Reveals nothing of the answer but its status. */
   readonly problem: string
-  /** It answered 410: it wants no more. */
+  /** The endpoint answered 410: it wants no more events. */
   readonly gone: boolean
-  /** How long it asked not to be tried again, seconds; 0: it did not. */
+  /** How long the endpoint asked to wait before the next attempt, seconds; 0: it did not. */
   readonly waitSeconds: number
-  /** By `notedAttempts`: those that are not stored yet. */
+  /** The attempts that are not stored yet, as `notedAttempts` writes them. */
   readonly attempts: string
 }
 
@@ -59,7 +59,7 @@ class Attempts {
     if (this.#newest.length > ATTEMPTS_KEPT) this.#newest.shift()
   }
 
-  /** @returns what is to be stored, which is forgotten here */
+  /** @returns the attempts to be stored, and forgets them here */
   take(): string {
     const noted = notedAttempts(this.#newest, this.#made)
     this.#newest = []
@@ -69,7 +69,7 @@ class Attempts {
 }
 
 /**
- * Delivers what comes, until an attempt fails, the lease is lost or the signal aborts.
+ * Delivers events as they come, until an attempt fails, the lease is lost or the signal aborts.
  * @returns why the last attempt failed, or why the service could not read and sign the events, to be noted; undefined where the lease is
  *   lost or given back
  */
@@ -100,14 +100,14 @@ export async function deliverEvents(
   }
 }
 
-/** Waits until there may be an event for an endpoint. One look at the feed serves all of them. */
+/** Waits until there may be an event for an endpoint. One look at the feed serves all endpoints. */
 async function somethingFor(
   { watch, signal }: DeliverWith,
   { scope }: Lease,
   { events, next }: SignedEvents,
 ): Promise<void> {
   const place = readCursor(next)
-  // One is seldom alone.
+  // An event seldom comes alone.
   const ms = events.length > 0 ? GATHER_MS : IDLE_MS_MAX
   await Promise.all([
     delay(GATHER_MS, undefined, { signal, ref: false }).catch(() => undefined),
@@ -122,7 +122,7 @@ interface SignedForEndpoint {
   readonly attempts: Attempts
 }
 
-/** @returns what ended it: all is delivered, the lease is lost (or the signal aborted), or an attempt failed */
+/** @returns why it ended: all events are delivered, the lease is lost (or the signal aborted), or an attempt failed */
 async function deliverAll(
   delivery: DeliverWith,
   { lease, kept, signed: { events, from, next }, attempts }: SignedForEndpoint,
@@ -171,7 +171,7 @@ async function deliverAll(
   return (await holds) ? 'delivered' : 'lost'
 }
 
-/** Tries once more where the endpoint had closed the connection that was kept: it knows an event that it has taken by its id. */
+/** Tries once more where the endpoint had closed the kept connection: it recognizes an event that it has already taken by its id. */
 async function attempt(
   { url }: Lease,
   sent: Pick<HttpCall, 'headers' | 'body' | 'signal'>,

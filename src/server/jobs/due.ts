@@ -1,9 +1,9 @@
-// Work that is due from time to time, on every instance. The database gives what is due to one instance alone (src/store/tables/due.ts); each
-// piece is done by itself, so that none waits for another.
+// Work that is due from time to time, on every instance. The database gives each due piece to one instance alone (src/store/tables/due.ts); the
+// pieces are done concurrently, so that none waits for another.
 import { errorText } from '../../formats/text/error-text.ts'
 import { openProblems, repeat } from './repeat.ts'
 
-/** How often /ready and the metrics learn how things stand. */
+/** How often the state for /ready and the metrics is read. */
 const STATE_EVERY_MS = 5_000
 
 interface DueWork<Piece> {
@@ -13,15 +13,15 @@ interface DueWork<Piece> {
   readonly settle: (piece: Piece) => Promise<void>
   /** Called for a piece that was not settled: it is due again later. */
   readonly onUnsettled: (piece: Piece, reason: string) => void
-  /** Reads how things stand. */
+  /** Reads the state for /ready and the metrics. */
   readonly readState?: () => Promise<void>
   /** Called when looking for work fails for another reason than before. */
   readonly onProblem?: (reason: string) => void
 }
 
 /**
- * Takes what is due, and settles it, until the signal aborts.
- * @returns a function that resolves after it has: to the pieces that were under way then, when they have ended
+ * Takes due pieces and settles them, until the signal aborts.
+ * @returns a function that resolves after the abort, when the pieces that were under way have ended: to those pieces
  */
 export function startDueWork<Piece>(
   signal: AbortSignal,

@@ -1,5 +1,5 @@
-// Delivers events to the event endpoints in effect, on every instance (docs/design-notes.md "Events pushed out"). Each endpoint has a lease, so that
-// one instance serves it, and is served by itself, so that none waits for another.
+// Delivers events to the event endpoints in effect, on every instance (docs/design-notes.md "Events pushed out"). Each endpoint has a lease, so
+// that one instance serves it. Endpoints are served concurrently, so that none waits for another.
 import { randomUUID } from 'node:crypto'
 import {
   countEventEndpointStates,
@@ -26,7 +26,7 @@ interface Delivering {
   readonly warnings: () => readonly string[]
   /** Endpoints in each state; undefined: not known yet. */
   readonly states: () => EndpointStates['states'] | undefined
-  /** Delivers nothing more: attempts under way are given up, and others may take the endpoints at once. */
+  /** Delivers nothing more: attempts under way are given up, and other instances may take the endpoints at once. */
   readonly close: () => Promise<void>
 }
 
@@ -39,7 +39,7 @@ interface EndpointLog {
 /**
  * @param sql a pool: statements of several endpoints run beside each other
  * @param onAttempt called for each attempt
- * @param log called when something is wrong that was not before
+ * @param log called for each new problem
  */
 export function startDelivering({
   sql,
@@ -75,7 +75,7 @@ export function startDelivering({
     onProblem: (reason) => log.warn({ reason }, 'events are not delivered'),
   })
 
-  /** Attempts are given up by now. */
+  /** Releases the leases. Attempts are given up by now. */
   async function leave(): Promise<void> {
     const leases = await ended()
     if (leases.length > 0) await releaseLeases(sql, leases)
@@ -93,7 +93,7 @@ export function startDelivering({
 
 const about = ({ endpointId }: Lease) => ({ endpointId })
 
-/** Stores that an attempt failed. The log says the first failure; one too many disables the endpoint, which the audit says too. */
+/** Stores a failed attempt. The log has the first failure; too many failures disable the endpoint, which the audit records too. */
 async function noteFailure(
   { sql, submit }: DeliverWith,
   {
@@ -121,8 +121,8 @@ async function noteFailure(
 }
 
 /**
- * Stores that the service could not read or sign the events of an endpoint, as where a signing key fails. GET /ready warns of it: the
- * receiver sees only that nothing comes.
+ * Stores that the service could not read or sign the events of an endpoint, for example because a signing key fails. GET /ready warns of it:
+ * the receiver sees only that nothing comes.
  */
 async function noteNotServed(
   sql: Sql,
@@ -134,7 +134,7 @@ async function noteNotServed(
   if (isNew === true) log.warn({ ...about(lease), reason, gate, ...logged }, 'event endpoint')
 }
 
-/** Numbers only: GET /ready is open. */
+/** The warnings have numbers only, because GET /ready is open. */
 function warningsOf({ states: { failing, disabled }, unserved }: EndpointStates): string[] {
   return [
     ...counted(failing, 'failing'),

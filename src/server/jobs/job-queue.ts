@@ -5,12 +5,12 @@ import { openJobQueue } from '../../store/queues/job-queue.ts'
 import { openPool } from '../../store/postgres/sql.ts'
 import { within } from '../../core/threads/within.ts'
 
-/** One that fetches, completes and looks after the queues; one to spare. */
+/** One connection fetches, completes and looks after the queues; one is to spare. */
 const CONNECTIONS_MAX = 2
-/** Instances that start together wait for the one that makes pg-boss's schema. */
+/** Instances that start together wait for the instance that makes pg-boss's schema. */
 const PATIENCE = { statementMs: 10_000, lockMs: 10_000 }
 
-/** A database that is away fails every poll: the same error is logged once in so long. */
+/** A database that is away fails every poll: the same error is logged once within this time. */
 const SAME_ERROR_MS = 60_000
 
 export interface JobQueue {

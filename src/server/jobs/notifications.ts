@@ -15,7 +15,7 @@ import { send, type NotSent } from '../notifications/send.ts'
 import type { JobQueue } from './job-queue.ts'
 import { openProblems, repeat } from './repeat.ts'
 
-/** Fetched at a time, and sent beside each other. */
+/** Jobs that are fetched at a time, and sent concurrently. */
 const JOBS_MAX = 10
 const POLL_SECONDS = 1
 /** How often reminders and escalations are looked for. */
@@ -23,7 +23,7 @@ const ASK_AGAIN_EVERY_MS = 5_000
 /** Attempts that fail one after the other before /ready says so. */
 const FAILURES_SHOWN = 3
 
-/** However short a time a chat asks for: such a job is not counted as an attempt, and ends with its requests. */
+/** The shortest postponement, even if a chat asks for less: a postponed job does not count as an attempt, and ends with its requests. */
 const POSTPONED_SECONDS_MIN = 60
 
 const cannotBeMade = (error: unknown): NotSent => ({
@@ -34,14 +34,14 @@ const cannotBeMade = (error: unknown): NotSent => ({
 interface Notifying {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
-  /** Ends the attempts under way; they are made again later, by whichever instance. */
+  /** Ends the attempts under way; any instance makes them again later. */
   readonly close: () => void
 }
 
 /**
  * @param queue with the `notificationQueue` of each way
- * @param persons who is whom now
- * @param consoleOrigin where the links go; undefined: messages name the command in place of a link
+ * @param persons the current persons
+ * @param consoleOrigin the origin of the links; undefined: messages name the command in place of a link
  * @param onAttempt called for each attempt
  */
 export async function startNotifying({
@@ -62,7 +62,7 @@ export async function startNotifying({
   const closing = new AbortController()
   const failing = new Map<string, { count: number; problem: string }>()
 
-  /** Never throws, which would fail the jobs that were fetched with it and send what is sent already again. */
+  /** Never throws: that would fail the jobs that were fetched with it, and send messages again that are already sent. */
   async function notify(way: ConfiguredWay, { id, data }: Job<NotificationJob>): Promise<JobResult> {
     const failed = await attempt(way, data).catch((error: unknown) => cannotBeMade(error))
     if (failed === undefined) return { id, status: 'completed' }
@@ -72,7 +72,7 @@ export async function startNotifying({
     return isLater ? { id, status: 'completed' } : { id, status: 'failed', output: { problem } }
   }
 
-  /** As another job, since pg-boss's retries know their own pauses alone. Crashing behind it, the message may come twice. */
+  /** Adds another job, because pg-boss's retries know only their own pauses. After a crash behind it the message may come twice. */
   async function postponed(way: ConfiguredWay, job: NotificationJob, waitSeconds: number): Promise<boolean> {
     const ms = Math.max(waitSeconds, POSTPONED_SECONDS_MIN) * 1000
     const startAfter = new Date(Date.now() + ms).toISOString()
@@ -82,7 +82,7 @@ export async function startNotifying({
     )
   }
 
-  /** @returns undefined once it is sent, or if no approver is needed: every request was decided or has expired */
+  /** @returns undefined once the message is sent, or if no approver is needed: every request was decided or has expired */
   async function attempt(
     way: ConfiguredWay,
     { requestId, again }: NotificationJob,

@@ -1,6 +1,6 @@
-// Asks external connectors about executions in doubt, on every instance (docs/handbook/executions.md): signed by a thread, sent from here, and
-// concluded by a thread (workers/intents/read-back.ts). Each connector is asked by itself, so that none waits for another, and waiting for
-// answers takes no thread.
+// Asks external connectors about executions in doubt, on every instance (docs/handbook/executions.md): a thread signs the questions, they are
+// sent from here, and a thread concludes (workers/intents/read-back.ts). The connectors are asked concurrently, so that none waits for another,
+// and waiting for answers takes no thread.
 import { reachOf } from '../../core/outbound/address.ts'
 import { call } from '../../core/outbound/call.ts'
 import type { ExternalConnectorRow } from '../../store/tables/external-connectors.ts'
@@ -21,14 +21,14 @@ const QUESTIONS_MAX = 8
 const CLOSE_MS = 1_000
 
 interface ReadingBack {
-  /** Asks nothing more: questions under way are given up, and asked again later. */
+  /** Asks no more questions: those under way are given up, and asked again later. */
   readonly close: () => Promise<void>
 }
 
 /**
- * @param connectors those in effect at the moment
+ * @param connectors the connectors in effect now
  * @param onAnswer called for each question
- * @param log called for the first question of a connector that is not answered, and again after it answered one
+ * @param log called for a connector's first question without an answer, and again for the next one after it has answered
  */
 export function startReadingBack({
   connectors,
@@ -45,7 +45,7 @@ export function startReadingBack({
   const { signal } = closing
   const silent = new Set<string>()
 
-  /** Until nothing is due. */
+  /** Asks until nothing is due. */
   async function askAll({ changeId }: ExternalConnectorRow): Promise<void> {
     for (;;) {
       const asked = await doOwnWork(submit, 'ask-connector', {

@@ -1,9 +1,9 @@
-// How a job of this instance goes on: one run after the other, and a problem that lasts is said once.
+// Repeats a job of this instance: one run after the other, and a lasting problem is reported once.
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * Runs work until the signal aborts, never two runs at once.
- * @param run returns the milliseconds until the next one
+ * @param run returns the milliseconds until the next run
  */
 export async function repeat(signal: AbortSignal, run: () => Promise<number>): Promise<void> {
   while (!signal.aborted) {

@@ -1,4 +1,4 @@
-// Has the evidence log written, a few times a second and on every instance. The work is a thread's: workers/log/index.ts.
+// Writes the evidence log, a few times a second and on every instance. A thread does the work: workers/log/index.ts.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
@@ -8,21 +8,21 @@ import { openProblems, repeat } from './repeat.ts'
 const WHEN_FROZEN =
   'To go on in a new log, once the reason is known: countersign log reopen (docs/handbook/log.md).'
 
-/** A stop: enough to append, to wait for the time between two checkpoints, and to sign. */
+/** The ticks of a stop: enough to append, to wait for the time between two checkpoints, and to sign. */
 const LAST_TICKS_MAX = 4
 const LAST_TICKS_MS = 5_000
 
-/** After a tick that failed. */
+/** The pause after a tick that failed. */
 const RETRY_AFTER_MS = 200
 
 interface Sequencing {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
-  /** Appends and signs the queued entries, because receipts promise it within a minute and no instance may run by then; takes at most a few seconds. */
+  /** Appends and signs the queued entries, within a few seconds: receipts promise it within a minute, and no instance may run by then. */
   readonly close: () => Promise<void>
 }
 
-/** @param log called when something is wrong that was not before */
+/** @param log called for each new problem */
 export function startSequencing({
   submit,
   log,
@@ -38,7 +38,7 @@ export function startSequencing({
   const { signal } = closing
   const problems = openProblems(() => log.info('the evidence log is written again'))
 
-  /** @returns in how many milliseconds the next one is due */
+  /** @returns in how many milliseconds the next tick is due */
   async function tick(): Promise<number> {
     const ticked = await tryOwnWork(submit, 'sequence-log', {})
     if (signal.aborted) return RETRY_AFTER_MS
@@ -60,7 +60,7 @@ export function startSequencing({
 
   const ticking = repeat(signal, tick)
 
-  /** One tick appends what was queued when it began, and one after the next signs it. Under the load of others there is always more. */
+  /** One tick appends the entries queued at its start, and a later tick signs them. Under the load of other instances there are always more. */
   async function finish(): Promise<void> {
     await ticking
     for (let ticks = 0; ticks < LAST_TICKS_MAX; ticks++) {

@@ -1,4 +1,4 @@
-// Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
+// Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). A thread does the work:
 // workers/intents/sweep.ts.
 import type { Swept } from '../../core/operations/sweep-intents.ts'
 import { within } from '../../core/threads/within.ts'
@@ -15,11 +15,11 @@ export function sweepOnce(submit: Dispatcher['submit']): Promise<OwnWork<Swept>>
 }
 
 interface Sweeping {
-  /** Starts no further sweep, and waits for one under way a few seconds at most: the evidence that it commits needs its place in the log. */
+  /** Starts no further sweep, and waits a few seconds at most for a sweep under way: the evidence that it commits needs its place in the log. */
   readonly close: () => Promise<void>
 }
 
-/** @param log called for each sweep that found some, and once for each reason why none could be made, until one can */
+/** @param log called for each sweep that found intents in doubt, and once for each reason why no sweep is possible, until one is */
 export function startSweeping({
   submit,
   log,

@@ -14,15 +14,15 @@ import {
 import type { JobQueue } from './job-queue.ts'
 
 /**
- * Jobs that are fetched at a time: what that costs beside the jobs is then a small part. One of several deliveries has as many as a batch
- * that was stored (`receive-webhook` in src/server/dispatch/operations.ts), and all of them are to be done long before they expire.
+ * Jobs that are fetched at a time, so that the cost of a fetch is a small part of the work. A job of several deliveries has as many as a
+ * stored batch (`receive-webhook` in src/core/operations/), and all of them must be done long before they expire.
  */
 const JOBS_MAX = { [WEBHOOK_QUEUE]: 250, [WEBHOOK_BATCH_QUEUE]: 16 }
-/** While nothing comes. A full batch is followed by the next one at once. */
+/** The pause while nothing comes. A full batch is followed by the next one at once. */
 const POLL_SECONDS = 0.5
 
 /**
- * Processes the deliveries that wait, on this instance.
+ * Processes the waiting deliveries, on this instance.
  * @param queue with `webhookQueues`
  */
 export async function workOnWebhooks({
@@ -32,7 +32,7 @@ export async function workOnWebhooks({
 }: {
   queue: JobQueue
   submit: Dispatcher['submit']
-  /** Called for each delivery, with what became of it. */
+  /** Called for each delivery, with its outcome. */
   onProcessed: (delivery: ProcessedDelivery) => void
 }): Promise<void> {
   const jobsOfDeliveries = jobsOf(boss)
@@ -46,7 +46,7 @@ export async function workOnWebhooks({
       queue,
       jobs: jobs.map(({ id, data }) => ({ jobId: id, deliveries: deliveriesOf(data) })),
     }
-    // Throws where the whole batch failed: it is tried again.
+    // Throws where the whole batch failed, which is then tried again.
     const { failed, processed } = await doOwnWork(submit, 'process-webhooks', request)
     processed.forEach(onProcessed)
     const results: JobResult[] = []
@@ -71,7 +71,7 @@ export async function workOnWebhooks({
     )
 }
 
-/** One of its deliveries may be what ended the run before, and a thread with it. */
+/** A retried job is split: one of its deliveries may have ended the run before, and a thread with it. */
 function isSplit({ data, retryCount }: Job<WebhookJob>): boolean {
   return retryCount > 0 && deliveriesOf(data).length > 1
 }

@@ -1,4 +1,4 @@
-// Has the checkpoints of the evidence log cosigned by its witnesses, on every instance. Waiting is all that it takes time for, so it needs
+// Has the checkpoints of the evidence log cosigned by its witnesses, on every instance. The job only waits for most of its time, so it needs
 // no thread: a request costs the main thread a millisecond, once in five seconds for each witness.
 import { askWitness, type WitnessAnswer } from '../../core/outbound/witness.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
@@ -19,15 +19,15 @@ import type { WitnessEndpoint, Witnesses } from '../../core/config/witnesses.ts'
 import { startDueWork } from './due.ts'
 import { openProblems } from './repeat.ts'
 
-/** How often a new checkpoint is looked for: a log that was quiet has it cosigned within this time. */
+/** How often a new checkpoint is looked for: after a quiet time the log has its checkpoint cosigned within this time. */
 const LOOK_EVERY_MS = 500
-/** A witness may restart unnoticed. */
+/** A witness may be away for this long without a warning, as when it restarts. */
 const AWAY_MS = 60_000
 
 interface Witnessing {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
-  /** The newest checkpoint that each witness has cosigned: its age in seconds, by the witness's name. A witness that has cosigned none is left out. */
+  /** Age of the newest checkpoint that each witness has cosigned, seconds. A witness that has cosigned none is left out. */
   readonly ages: () => readonly { readonly witness: string; readonly ageSeconds: number }[]
   /** Sends no further requests and gives up those in flight. */
   readonly close: () => void
@@ -35,15 +35,15 @@ interface Witnessing {
 
 interface State {
   readonly witnesses: readonly WitnessStatus[]
-  /** The newest checkpoint that meets the quorum which is required; undefined: there is none, or none is required. */
+  /** Size of the newest checkpoint that meets the required quorum; undefined: there is none, or no quorum is required. */
   readonly servedSize: number | undefined
-  /** Since when there is a newer one that does not, milliseconds since 1970. */
+  /** Since when a newer checkpoint does not meet the quorum, milliseconds since 1970. */
   readonly unmetSinceMs: number | undefined
 }
 
 const UNKNOWN: State = { witnesses: [], servedSize: undefined, unmetSinceMs: undefined }
 
-/** @param log called when something is wrong that was not before */
+/** @param log called for each new problem */
 export function startWitnessing({
   sql,
   witnesses,
@@ -85,7 +85,7 @@ export function startWitnessing({
     everyMs: LOOK_EVERY_MS,
     take,
     settle: askAll,
-    // Each witness has a lease of its own: what fails here is tried again when it is over.
+    // Each witness has a lease of its own: failed work is tried again when the lease is over.
     onUnsettled: (_, reason) => warn(reason),
     async readState() {
       state = await readState(sql, witnesses, state)
@@ -105,7 +105,7 @@ export function startWitnessing({
   }
 }
 
-/** Asks one witness, and notes how it ended. It is asked a second time where it has another tree than was known. */
+/** Asks one witness, and notes the outcome. A witness whose tree has another size than was known is asked a second time. */
 async function haveCosigned(
   sql: Sql,
   {

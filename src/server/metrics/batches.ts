@@ -6,11 +6,11 @@ import { stagesOfBatch, type Stage } from './times.ts'
 
 /** The observer of the dispatcher, called once per batch. Durations are milliseconds. */
 export interface BatchWatch {
-  /** `waitedMs` is the wait of its first request, which waited longest. */
+  /** `waitedMs` is the wait of the batch's first request, which waited longest. */
   readonly sent: (operation: Operation, batch: { requests: number; waitedMs: number }) => void
   readonly done: (operation: Operation, ms: number) => void
   readonly reported: (report: BatchReport) => void
-  /** One execution came back `ms` after its batch had left it behind. */
+  /** A deferred execution came back `ms` after its batch had left it behind. */
   readonly deferred: (ms: number) => void
 }
 
@@ -23,7 +23,7 @@ export function watchBatches({
   stageSeconds,
   decisions,
 }: Instruments): BatchWatch {
-  // There from the start, so that the first one is seen as an increase.
+  // The series exist from the start, so that the first event is seen as an increase.
   for (const stage of [...stageNames, 'deferred'] as const) stageSeconds.zero({ stage })
   const observe = (stage: Stage['name'], ms: number) => stageSeconds.observe({ stage }, ms / 1_000)
   return {
@@ -36,7 +36,7 @@ export function watchBatches({
       for (const { name, ms } of stagesOfBatch(report)) observe(name, ms)
       for (const { policy, ...counts } of report.outcomes ?? [])
         for (const outcome of OUTCOMES)
-          // Nothing for what never happened: a policy that only approves has one series.
+          // No series for an outcome that never happened: a policy that only approves has one series.
           if (counts[outcome] > 0) decisions.inc({ policy, outcome }, counts[outcome])
     },
     deferred: (ms) => observe('deferred', ms),

@@ -1,4 +1,4 @@
-// Figures that a scrape and the console ask the database for: bounded, over a connection for reads, and never for longer than a scrape may wait.
+// Figures that a scrape and the console read from the database: bounded, over a connection for reads, and no longer than a scrape may wait.
 import { countOpenRequests } from '../../store/tables/approval-requests.ts'
 import { countInDoubt } from '../../store/tables/in-doubt-intents.ts'
 import { readLogStatus, type LogStatus } from '../../store/tables/log-state.ts'
@@ -8,7 +8,7 @@ import { within } from '../../core/threads/within.ts'
 /** Readers that ask within this time share one query. */
 const FRESH_MS = 5_000
 const WAIT_MS = 500
-/** Where more are in doubt, this number says enough. */
+/** If more executions are in doubt, this number says enough. */
 const COUNT_MAX = 10_000
 
 interface DatabaseState {
@@ -17,7 +17,7 @@ interface DatabaseState {
   readonly inDoubt: number | undefined
   /** Approval requests that are open; undefined: not known. */
   readonly approvalRequests: number | undefined
-  /** Undefined also where there is none. */
+  /** Undefined: not known, or there is no log. */
   readonly log: LogStatus | undefined
 }
 

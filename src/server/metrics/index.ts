@@ -1,4 +1,4 @@
-// Metrics for Prometheus (docs/handbook/operating.md "What to watch"): nothing of it is there unless METRICS_PORT is set.
+// Metrics for Prometheus (docs/handbook/operating.md "What to watch"): none of them exists unless METRICS_PORT is set.
 import { readBackOutcomes, type ReadBackOutcome } from '../../core/operations/read-back.ts'
 import type { ProcessedDelivery } from '../../core/operations/process-webhooks.ts'
 import { watchBatches, type BatchWatch } from './batches.ts'
@@ -30,7 +30,7 @@ export function openMetrics({
   readonly labels: Labels
 }): Metrics {
   const instruments = openInstruments()
-  // There from the start, so that the first one is seen as an increase.
+  // The series exist from the start, so that the first event is seen as an increase.
   for (const outcome of ['delivered', 'failed']) instruments.eventDeliveries.inc({ outcome }, 0)
   for (const outcome of ['sent', 'failed']) instruments.notifications.inc({ outcome }, 0)
   for (const outcome of readBackOutcomes) instruments.readBacks.inc({ outcome }, 0)

@@ -1,5 +1,5 @@
-// Every metric of the service: its name, its labels, what it means. docs/handbook/operating.md "What to watch" lists the same, and a
-// test compares them. Labels are of the service's own making: no caller, no id and no path that a client wrote is one.
+// Every metric of the service: its name, its labels, its meaning. docs/handbook/operating.md "What to watch" lists the same, and a
+// test compares them. The service chooses the values of labels: none is a caller, an id or a path that a client wrote.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Buckets of a request, seconds: from a read of memory to a connector's time-out. */
@@ -14,7 +14,7 @@ export type Instruments = ReturnType<typeof openInstruments>
 export function openInstruments() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  // Gauges with the suffix of counters, which `promtool check metrics` refuses; their sums are the metrics without the suffix.
+  // These gauges have the suffix of counters, which `promtool check metrics` refuses; their sums are the metrics without the suffix.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   const make = makersOf(registry)
@@ -36,7 +36,7 @@ export function openInstruments() {
 
 type Makers = ReturnType<typeof makersOf>
 
-/** Make a metric of the service by its name without the prefix, its help and its labels. */
+/** Functions that make a metric of the service from its name without the prefix, its help and its labels. */
 function makersOf(registry: Registry) {
   const registers = [registry]
   const named = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({

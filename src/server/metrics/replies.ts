@@ -16,7 +16,7 @@ interface Replied {
 
 export interface ReplyWatch {
   readonly replied: (replied: Replied) => void
-  /** `written` is false where the limit of its kind is used up: it is only counted then. */
+  /** `written` is false where the limit for events of this kind is used up: the event is only counted then. */
   readonly audited: (type: string, written: boolean) => void
   /** A connection that the listener ended. */
   readonly dropped: (reason: string) => void
@@ -24,7 +24,7 @@ export interface ReplyWatch {
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A client can write any; the name of the rest is OpenTelemetry's. */
+/** A client can write any method; other methods get OpenTelemetry's name for them. */
 export function knownMethod(method: string): string {
   return METHODS.has(method) ? method : '_OTHER'
 }
@@ -39,7 +39,7 @@ export interface Labels {
 
 export function watchReplies(instruments: Instruments, labels: Labels): ReplyWatch {
   const { requests, requestSeconds, dropped, limited, gated, audited, deliveries } = instruments
-  // There from the start, so that the first one is seen as an increase.
+  // The series exist from the start, so that the first event is seen as an increase.
   for (const limit of labels.limits) limited.inc({ limit }, 0)
   for (const reason of labels.dropReasons) dropped.inc({ reason }, 0)
   for (const gate of gateNames) gated.inc({ gate }, 0)
@@ -61,7 +61,7 @@ export function watchReplies(instruments: Instruments, labels: Labels): ReplyWat
   }
 }
 
-/** The provider in a path that has a route, so it is a configured one. Decoded, or each way to encode it would be a name of its own. */
+/** The path matches a route, so its provider is a configured one. Without decoding, each way to encode it would be a name of its own. */
 function providerOf(path: string): string {
   return decodeURIComponent(path.split('/')[2] ?? '')
 }

@@ -21,7 +21,7 @@ export interface Scraped {
   readonly probe: DatabaseProbe
   /** Every pool of the main thread, by its name; undefined: this service has none. */
   readonly pools: Readonly<Record<string, Pool | undefined>>
-  /** How old the newest checkpoint is that each witness has cosigned. */
+  /** Age of the newest checkpoint that each witness has cosigned. */
   readonly witnessAges: () => readonly { readonly witness: string; readonly ageSeconds: number }[]
   /** How many event endpoints are in each state; undefined: not known. */
   readonly eventEndpoints: () => Readonly<Record<string, number>> | undefined
@@ -29,7 +29,7 @@ export interface Scraped {
   readonly build: { readonly version: string; readonly listener: string }
 }
 
-/** @returns a function that makes the text of a scrape; calls at the same time share one */
+/** @returns a function that makes the text of a scrape; concurrent calls share one */
 export function openScrape(instruments: Instruments, scraped: Scraped): () => Promise<string> {
   const mainLoop = watchEventLoop()
   const { probe, build } = scraped

@@ -8,7 +8,7 @@ import { createServer } from '../../core/outbound/node-http.ts'
 const PATH = '/metrics'
 /** More scrapers than anyone has. */
 const CONNECTIONS_MAX = 32
-/** One that asks and then takes nothing keeps its place no longer. */
+/** How long a client that takes nothing of its reply keeps its place. */
 const SILENCE_MAX_MS = 30_000
 
 export interface MetricsServer {
@@ -32,7 +32,7 @@ export async function serveMetrics({
   onError: (error: unknown) => void
 }): Promise<MetricsServer> {
   const server = createServer({ requestTimeout: 10_000, keepAliveTimeout: 75_000 }, (request, response) => {
-    // Nothing of a body is read: it is not ours.
+    // Bodies are not read: no request here needs one.
     if (request.url?.split('?')[0] !== PATH) return refuse(response, 404)
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return refuse(response, 405, { Allow: 'GET, HEAD' })

@@ -6,7 +6,7 @@ export function wantsTiming(prefer: string | undefined): boolean {
   return prefer !== undefined && /(?:^|,)[ \t]*server-timing[ \t]*(?:[,;=]|$)/i.test(prefer)
 }
 
-/** The header, empty for a request that no batch of executions held. Stages are those of the whole batch: the time that a request waited, not its cost. */
+/** The header; empty for a request that was in no batch of executions. Stages are those of the whole batch: a request's wait, not its cost. */
 export function timingHeaders(
   times: RequestTimes | undefined,
   { startedMs, ms }: { startedMs: number; ms: number },
@@ -15,7 +15,7 @@ export function timingHeaders(
   const stages = stagesOf(times)
   if (stages.length === 0) return {}
   const entries = [
-    // From the head on: a body that is slow to come is part of it.
+    // Counted from the head on: the wait for a slow body is part of it.
     ['queue', times.sentMs - startedMs] as const,
     ...stages.map((stage) => [stage.name, stage.ms] as const),
     ['total', ms] as const,

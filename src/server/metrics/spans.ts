@@ -1,5 +1,5 @@
-// OpenTelemetry spans through the API alone: they are made where the operator has brought an SDK (`NODE_OPTIONS=--import …`), and
-// nowhere else. Made when the reply is known, of times that are taken anyway, so that a request under way carries nothing.
+// OpenTelemetry spans through the API alone: they are made only where the operator has installed an SDK (`NODE_OPTIONS=--import …`).
+// A span is made when the reply is known, from times that are measured anyway, so that a request under way carries nothing.
 import {
   isSpanContextValid,
   propagation,
@@ -14,10 +14,10 @@ import type { Route } from '../route.ts'
 import { knownMethod } from './replies.ts'
 import { stagesOf, type RequestTimes } from './times.ts'
 
-/** Where the caller's trace goes on; read while the head is there. */
+/** The caller's trace, which the span continues; read while the head is available. */
 type TraceParent = Context
 
-/** The request that a span tells of. */
+/** The request that a span describes. */
 interface Traced {
   readonly requestId: string
   readonly method: string
@@ -60,7 +60,7 @@ function record(tracer: Tracer, exchange: Traced, { status, ms, times }: Replied
   const method = knownMethod(exchange.method)
   const startedAt = performance.timeOrigin + startedMs
   const span = tracer.startSpan(
-    // By its route: a name for each path would be one for each id.
+    // Named by the route: a name for each path would be a name for each id.
     route === undefined ? method : `${method} ${route.path}`,
     {
       kind: SpanKind.SERVER,

@@ -1,4 +1,4 @@
-// Where one request's time went, as far as the threads were concerned: by the reports of its batches.
+// The time of one request in the worker threads, by the reports of its batches.
 import {
   stageNames,
   type BatchReport,
@@ -7,9 +7,9 @@ import {
 } from '../../core/threads/thread-messages.ts'
 
 export interface RequestTimes {
-  /** When its batch was handed to a thread, milliseconds of the main thread's `performance.now()`. */
+  /** When the request's batch was handed to a thread, milliseconds of the main thread's `performance.now()`. */
   readonly sentMs: number
-  /** Its batch; and the one in which it was finished, where it had to wait longer than that. */
+  /** The report of its batch, and of the batch that finished it, where it had to wait longer than its own. */
   readonly reports: readonly BatchReport[]
 }
 
@@ -32,7 +32,7 @@ export function stagesOf({ reports }: RequestTimes): Stage[] {
   })
 }
 
-/** Those that the batch came to, in order. */
+/** The stages that the batch reached, in order. */
 export function stagesOfBatch({ startedAt, ms }: StageTimes): Stage[] {
   let next = startedAt
   return stageNames.flatMap((name, i) => {
@@ -44,7 +44,7 @@ export function stagesOfBatch({ startedAt, ms }: StageTimes): Stage[] {
   })
 }
 
-/** Milliseconds since the epoch. */
+/** The end of the last stage, milliseconds since the epoch. */
 export function endOf({ startedAt, ms }: StageTimes): number {
   return ms.reduce((end, took) => end + Math.max(0, took), startedAt)
 }

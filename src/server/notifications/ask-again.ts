@@ -1,5 +1,5 @@
-// Tells approvers once more of requests that are still open, and a further group where the policy escalates them. Whom a request asks needs no
-// such work: its times say that.
+// Reminds approvers of requests that are still open, and tells a further group where the policy escalates them. Whom a request asks needs no
+// such work: that follows from its times.
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { addNotifications, type NotificationWay } from '../../store/queues/notification-queue.ts'
@@ -9,7 +9,7 @@ import { inTransaction } from '../../store/postgres/transaction.ts'
 /** The number of requests that one transaction takes. */
 const BATCH_MAX = 100
 
-/** Takes all requests whose reminder or escalation is due, and adds a message for those of each caller, in one commit with the taking. */
+/** Takes all requests whose reminder or escalation is due, and adds a message for the requests of each caller, in the same commit. */
 export async function askAgain({
   pool,
   boss,

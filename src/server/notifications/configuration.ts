@@ -11,7 +11,7 @@ import { isLoopbackLiteral } from '../../core/outbound/address.ts'
 
 /** A configured way with its secrets read. */
 export type ConfiguredWay = NotificationWay & {
-  /** The capabilities whose requests it tells of; undefined: all. */
+  /** The capabilities whose requests it announces; undefined: all. */
   readonly capabilities: readonly string[] | undefined
   /** Whether messages show target, parameters and note, which the requester wrote. */
   readonly details: boolean
@@ -29,13 +29,13 @@ export type ConfiguredWay = NotificationWay & {
         readonly password: string | undefined
         readonly from: string
         readonly to: readonly string[]
-        /** Addresses by approverId: told of what they could sign. */
+        /** Addresses by approverId: each is told of the requests that the approver could sign. */
         readonly approvers: Readonly<Record<string, string>>
       }
   )
 
 const WAYS_MAX = 20
-/** Becomes part of a queue's name. */
+/** The name becomes part of a queue's name. */
 const NAME = '^[a-z0-9][a-z0-9-]{0,39}$'
 const ADDRESS = '^[^\\s<>,;"]+@[^\\s<>,;"]+$'
 
@@ -200,7 +200,7 @@ function emailOf(given: Given<'email'>, reading: Reading): ConfiguredWay | undef
   return { ...commonOf(given), kind: 'email', server, password, from, to, approvers }
 }
 
-/** The text of a file without the line break that editors add; a relative path is one from the configuration's own folder. */
+/** The text of a file without the line break that editors add; a relative path starts at the configuration's own folder. */
 function fileText(path: string, member: string, { folder, place, problems }: Reading): string | undefined {
   try {
     return readFileSync(resolve(folder, path), 'utf8').replace(/\r?\n$/, '')

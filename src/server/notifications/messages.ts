@@ -1,9 +1,9 @@
-// A message has the form of each chat. Text stands only where the chat shows it as it is: the requester's words cannot make links
+// Messages in the format of each chat. Text stands only where the chat shows it as it is: the requester's words cannot make links
 // or mentions.
 import { counted } from '../../formats/text/text.ts'
 import { CAUTION, partsOf, titleOf, type Message, type Notice } from './notice.ts'
 
-/** Chats bound their messages: requests beyond it are counted. */
+/** Chats limit the size of their messages: further requests are only counted. */
 const LISTED_MAX = 10
 const LOOK = 'Look at it, then sign or decline it'
 
@@ -24,7 +24,7 @@ const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
 export function slackMessage({ notices }: Message): object {
   const { title, parts, rest } = listed(notices)
   return {
-    // For notifications and screen readers; shown in the place of blocks it is mrkdwn.
+    // For notifications and screen readers; shown in place of the blocks, the text is read as mrkdwn.
     text: escapedForSlack(title),
     unfurl_links: false,
     blocks: [
@@ -84,8 +84,8 @@ const MESSAGES_AGAIN = {
 } as const
 
 /**
- * The body of a generic webhook, as Standard Webhooks recommends one. Its members are those of the first request; `requests` has all. They
- * are data for a program, exactly as they were asked.
+ * The body of a generic webhook, as Standard Webhooks recommends. Its members describe the first request; `requests` has all. The values are
+ * data for a program, exactly as they were submitted.
  */
 export function webhookMessage({ notices }: Message): object {
   const { again } = notices[0]!

@@ -1,4 +1,4 @@
-// The notice for approvers of an approval request: enough to find it, and nothing that could be approved by answering.
+// The notice to approvers about an approval request: enough to find the request, and nothing that an answer could approve.
 import { actionCode } from '../../formats/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { printable, printableJson } from '../../formats/text/printable.ts'
@@ -17,14 +17,14 @@ export interface Notice {
   /** RFC 3339, as `createdAt`. */
   readonly expiresAt: string
   readonly createdAt: string
-  /** Approvers whom the message is for: they could sign it and have not. */
+  /** Approvers whom the message is for: they could sign the request and have not. */
   readonly eligible: readonly string[]
   /** The request's page in the console; undefined where there is no console. */
   readonly link: string | undefined
   /** Undefined in a message of new requests. */
   readonly again:
     { readonly why: AskedAgain; readonly at: string; readonly escalateTo: string | undefined } | undefined
-  /** Undefined unless the way shows them. */
+  /** Undefined unless the way's messages show details. */
   readonly details:
     { readonly target: string; readonly parameters: object; readonly note: string } | undefined
 }
@@ -45,7 +45,7 @@ interface Telling {
 }
 
 /**
- * The requests of a message that tells of them once more, each with those it is for: a reminder is for those who were told before, and an
+ * The requests of a reminder or an escalation, each with its recipients: a reminder is for approvers who were told before, and an
  * escalation for those who were not.
  */
 export function askedOf(requests: readonly AskingRequest[], why: AskedAgain): StandingRequest[] {
@@ -61,7 +61,7 @@ export function askedOf(requests: readonly AskingRequest[], why: AskedAgain): St
   })
 }
 
-/** Those of the requests that wait for approvers, and that the way tells of. */
+/** The notices of the requests that wait for approvers and that this way announces. */
 export function noticesOf(
   requests: readonly StandingRequest[],
   { capabilities, ...telling }: Telling,
@@ -99,7 +99,7 @@ function noticeOf(
   }
 }
 
-/** One line. */
+/** The title of a message, in one line. */
 export function titleOf(notices: readonly Notice[]): string {
   const { capability, requestedBy, again } = notices[0]!
   const what =
@@ -120,7 +120,7 @@ export interface Part {
   readonly nextStep: string
 }
 
-/** The title names the capability of the one request that it is about; of several, each part does. */
+/** The title names the capability of a single request; with several requests, each part names its own. */
 export function partsOf(notices: readonly Notice[]): Part[] {
   return notices.map((notice) => ({
     facts: [
@@ -155,15 +155,15 @@ function factsOf(
   return facts
 }
 
-/** Schemes that some program makes links of without `//`. Others stay whole: ids such as `vendor:17` look like them. */
+/** Schemes that some programs turn into links without `//`. Other schemes stay whole: ids such as `vendor:17` look like them. */
 const SCHEMES = 'mailto|tel|sms|sips?|xmpp|callto|skype|facetime|webcal|news|file|magnet|javascript|data'
 const SCHEME_END = new RegExp(String.raw`:(?=//|\\\\)|(?<=\b(?:${SCHEMES})):(?=\S)`, 'giu')
-/** In host names, and in addresses of four numbers. */
+/** The dots in host names, and in addresses of four numbers. */
 const HOST_DOT =
   /(?<=[\p{L}\p{N}])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}-]*\p{L})|(?<=\b\d{1,3})\.(?=\d{1,3}\.\d{1,3}\.\d{1,3}\b)/gu
 
 /**
- * Text of a stranger in which mail and chat programs find no link: schemes, host names, mail addresses and network shares are broken as
+ * Makes a stranger's text free of links for mail and chat programs: schemes, host names, mail addresses and network shares are broken as
  * incident reports break them, `https[:]//evil[.]example`.
  */
 function unlinked(text: string): string {
@@ -182,11 +182,11 @@ export const CAUTION =
   'Answering this message approves nothing. Compare the action code with the one that the requester shows you.'
 
 /**
- * Slack refuses a section above 3,000 characters, and Teams a message above 28 KB: a requester whose texts, links broken, were longer would
- * have nobody told.
+ * Slack refuses a section above 3,000 characters, and Teams a message above 28 KB: longer texts of a requester, with their links broken,
+ * would keep approvers from being told.
  */
 const VALUE_MAX = 500
-/** The length of each text where a message tells of many requests: the ten that a chat shows stay below its limit. */
+/** The length of each text in a message about many requests: the ten that a chat shows stay below its limit. */
 const VALUE_MIN = 80
 
 /** Text of the requester without links, cut to a length. */

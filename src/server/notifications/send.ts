@@ -9,18 +9,18 @@ import type { ConfiguredWay } from './configuration.ts'
 import { mailOf, slackMessage, teamsMessage, webhookMessage } from './messages.ts'
 import type { Message, Notice } from './notice.ts'
 
-/** Shorter than the jobs of the queue live. */
+/** Shorter than the lifetime of the queue's jobs. */
 const ATTEMPT_MS = 15_000
 
 /** Why a message is not sent. */
 export interface NotSent {
   /** A clause that completes "the notification …", without a secret. */
   readonly problem: string
-  /** How long the other side asked to be left alone; 0: it did not. */
+  /** How long the receiver asked to wait, seconds; 0: it did not. */
   readonly waitSeconds: number
 }
 
-/** @returns undefined once it is sent, or if it has no recipient */
+/** @returns undefined once the message is sent, or if it has no recipient */
 export async function send(
   way: ConfiguredWay,
   message: Message,
@@ -55,7 +55,7 @@ async function post(
   return status >= 200 && status < 300 ? undefined : failed(`was answered with status ${status}`)
 }
 
-/** Standard Webhooks. A receiver that gets the message twice can tell by the id. */
+/** The headers of Standard Webhooks. A receiver that gets the message twice can tell by the id. */
 function signed(secret: Buffer | undefined, { id }: Message, body: string): Readonly<Record<string, string>> {
   const delivery = { id, atMs: Date.now(), body }
   return {
@@ -65,7 +65,7 @@ function signed(secret: Buffer | undefined, { id }: Message, body: string): Read
   }
 }
 
-/** One mail to all who are told of the same requests. */
+/** Sends one mail to all recipients of the same requests. */
 async function mail(
   way: Extract<ConfiguredWay, { kind: 'email' }>,
   message: Message,
@@ -76,7 +76,7 @@ async function mail(
     host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: server.port === '' ? (secure ? 465 : 587) : Number(server.port),
     secure,
-    // Without TLS anybody on the way could read and change it. A relay on this machine need not have it.
+    // Without TLS anybody on the way could read and change the mail. A relay on this machine need not have TLS.
     requireTLS: !secure && !isLoopbackLiteral(server.hostname),
     ...(password !== undefined && { auth: { user: decodeURIComponent(server.username), pass: password } }),
     connectionTimeout: ATTEMPT_MS / 3,
@@ -103,7 +103,7 @@ async function mail(
   }
 }
 
-/** Tells who hears of which requests: everybody in `to` of all, an approver of those that it could sign. */
+/** Groups addresses by their requests: addresses in `to` get all requests, an approver's address the requests that the approver could sign. */
 function addressed(
   { to, approvers }: Extract<ConfiguredWay, { kind: 'email' }>,
   notices: readonly Notice[],

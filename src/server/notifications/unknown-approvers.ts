@@ -1,5 +1,5 @@
-// Approvers of NOTIFICATIONS who have no key: a misspelt name gets no message, without any sign. Read at each
-// question, because approvers are enrolled without a start.
+// Approvers of NOTIFICATIONS who have no key: a misspelt name gets no message, without any sign. Computed at each
+// call, because approvers are enrolled without a restart.
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
 import { quoted } from '../../formats/people/names.ts'
 import { didYouMean } from '../../formats/text/nearest.ts'

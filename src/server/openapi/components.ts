@@ -244,7 +244,7 @@ export function schemaOf(schema: TSchema): unknown {
   return refer(plain(schema))
 }
 
-/** `components.schemas`: each after those that it refers to, because some generators write code in this order and it cannot use what follows. */
+/** `components.schemas`: each schema after those that it refers to, because some generators write code in this order. */
 export function componentSchemas(): Record<string, unknown> {
   const inOrder: Record<string, unknown> = {}
   function add(name: string, schema: TSchema): void {

@@ -14,7 +14,7 @@ export function openapiTexts(routes: readonly Route[]): OpenApiTexts {
   let json: string | undefined
   let yaml: string | undefined
   return {
-    // Not at start: rendering both was a third of what the main thread computed then.
+    // Not rendered at the start: rendering both was a third of the main thread's work then.
     get json() {
       return (json ??= JSON.stringify(openapiDocument(routes)))
     },

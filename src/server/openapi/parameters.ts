@@ -42,7 +42,7 @@ export const partOfWord = {
   mustBe: '3 to 100 characters',
 }
 
-/** For those who read everybody's; a caller of its own alone gets its own, or an empty page. */
+/** For callers who read all entries; any other caller gets its own entries, or an empty page. */
 export const ofCaller = {
   callerId: { schema: NonEmptyText, description: 'Only entries of this caller.' },
 }

@@ -29,7 +29,7 @@ export function failuresOf(route: Route): FailureRow[] {
 
 export interface ShownResponse {
   readonly status: string
-  /** The name is that of a component, where other routes answer the same; undefined for an answer that a route alone gives. */
+  /** The name of a component, where other routes answer the same; undefined for an answer of one route alone. */
   readonly name?: string
   readonly response: object
 }
@@ -49,7 +49,7 @@ export function responsesOf(route: Route): ShownResponse[] {
   return [...answers, ...failed].toSorted((one, other) => Number(one.status) - Number(other.status))
 }
 
-/** Two routes that differ in nothing of this answer one status alike. */
+/** Routes with the same name for a status answer it alike. */
 function nameOf(route: Route, status: number, said: string): string {
   const { open, limit, cost, page, failureBody } = route
   const isLimited = !isBeforeLimits(route, status)

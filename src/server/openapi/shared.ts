@@ -1,12 +1,12 @@
-// A response or parameter that several operations have alike stands once in the document, and the operations refer to it.
+// A response or parameter that several operations share stands once in the document, and the operations refer to it.
 import type { Route } from '../route.ts'
 import { parametersOf } from './operation-parameters.ts'
 import { responsesOf } from './responses.ts'
 
-/** Components by name; that of a response says which rows of src/core/errors/errors.ts it is of. */
+/** Components by name; the name of a response lists its rows of src/core/errors/errors.ts. */
 export type Shared = Readonly<Record<string, object>>
 
-/** @throws Error where two responses of one name differ: the name lacks a word for what makes the difference */
+/** @throws Error where two responses of one name differ: the name lacks a word for the difference */
 export function sharedResponses(routes: readonly Route[]): Shared {
   const named = routes
     .flatMap(responsesOf)

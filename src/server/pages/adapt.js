@@ -1,4 +1,4 @@
-// Adds what Swagger UI leaves to its pages: the colours of the system, as on our other pages, and what screen readers and the keyboard need.
+// Adds to Swagger UI's pages the colours of the system, as on our other pages, and the attributes that screen readers and the keyboard need.
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', followSystem)
@@ -10,14 +10,14 @@ const attributes = {
   '.close-modal': { 'aria-label': 'Close' },
   '.information-container': { role: 'region', 'aria-label': 'About this API' },
   '.scheme-container': { role: 'region', 'aria-label': 'Server and key' },
-  // The title of the page is above it, with nothing between.
+  // These headings stand directly below the title of the page.
   'h3.opblock-tag, .models > h4, .modal-ux-header h3': { role: 'heading', 'aria-level': '2' },
   'h4.opblock-title, .auth-container h4': { role: 'heading', 'aria-level': '3' },
-  // By the word that it shows.
+  // Named by the word that it shows.
   '.modal-btn.authorize[type=submit]': { 'aria-label': 'Authorize' },
-  // It calls itself a region, as each of a page does.
+  // Swagger UI names it a region, as it does with each one on a page.
   '.responses-table': { role: 'table' },
-  // The keyboard scrolls what it reaches.
+  // The keyboard scrolls only elements that it reaches.
   'pre, .body-param__example, .microlight': { tabindex: '0' },
 }
 new MutationObserver(() => {

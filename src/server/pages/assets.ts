@@ -1,4 +1,4 @@
-// The scripts and style sheets of our pages: a list of names, never a path made from the request.
+// The scripts and style sheets of our pages: names come from a list, and no path is made from the request.
 import { readFileSync } from 'node:fs'
 import { keepDocuments, type KeptDocument } from '../kept-document.ts'
 import type { Handler } from '../route.ts'

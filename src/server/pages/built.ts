@@ -1,4 +1,4 @@
-// The pages that `npm run pages` makes in built/ (tools/pages.ts): the verifier, the signer and the console. Git holds their sources alone.
+// The pages that `npm run pages` makes in built/ (tools/pages.ts): the verifier, the signer and the console. Git holds only their sources.
 import { existsSync } from 'node:fs'
 import { failures } from '../../core/errors/errors.ts'
 import type { Handler } from '../route.ts'
@@ -10,7 +10,7 @@ export function arePagesBuilt(): boolean {
   return existsSync(BUILT)
 }
 
-/** @returns the handler, which says how the pages are made where they are missing */
+/** @returns a handler that answers how the pages are made where they are missing */
 export function ofBuiltPage(handle: Handler): Handler {
   return async (request, service) => (arePagesBuilt() ? handle(request, service) : failures.pageNotBuilt())
 }

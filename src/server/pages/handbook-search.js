@@ -1,9 +1,9 @@
-// The search of the handbook: the sections are fetched and indexed when somebody first goes to the field, and searched in the page.
+// The search of the handbook: the sections are fetched and indexed when a reader first goes to the field, and searched in the page.
 const field = document.querySelector('#find')
 const results = document.querySelector('#found')
 const status = document.querySelector('#found-status')
 
-/** Sections that are listed. */
+/** How many sections are listed. */
 const SHOWN_MAX = 8
 
 let opened
@@ -30,7 +30,7 @@ async function find() {
   try {
     opened ??= open()
     const index = await opened
-    // Something else has been typed meanwhile.
+    // The reader has typed something else meanwhile.
     if (wanted !== field.value.trim()) return
     const hits = index.search(wanted).slice(0, SHOWN_MAX)
     show(hits, hits.length === 0 ? 'Nothing in the handbook has these words.' : `${hits.length} sections`)
@@ -64,7 +64,7 @@ field.closest('form').addEventListener('submit', (event) => {
   event.preventDefault()
   results.querySelector('a')?.click()
 })
-// From the field into the list and back, as in any list of choices.
+// The arrow keys move from the field into the list and back, as in any list of choices.
 field.closest('form').addEventListener('keydown', (event) => {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (event.key === 'Escape') {

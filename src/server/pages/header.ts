@@ -1,4 +1,4 @@
-// The head of every page that is not the console's own: the way home and to the other pages. header.css gives it and the console's head one look.
+// The head of every page except the console's: links to the first page and to the others. header.css gives it and the console's head one look.
 import { pages } from './pages.ts'
 
 /** The mark beside the name, in the colours of the page. */

@@ -5,7 +5,7 @@ import { pageHeader } from './header.ts'
 import { htmlDocument, readStyle } from './html.ts'
 import { pages } from './pages.ts'
 
-/** Where there is one, it has a host of its own. */
+/** The console, where there is one, has a host of its own. */
 export const CONSOLE = {
   title: 'Console',
   about: 'See what waits for you, what was executed, and under which authority.',
@@ -13,7 +13,7 @@ export const CONSOLE = {
 
 let rendered: { readonly origin: string | undefined; readonly page: KeptDocument } | undefined
 
-/** Rendered again where the console's origin has become known since. */
+/** Rendered again once the console's origin has become known. */
 export function homePage({ console }: Pick<People, 'console'>): KeptDocument {
   const origin = console.origin()
   if (rendered?.origin !== origin || rendered === undefined) rendered = { origin, page: render(origin) }

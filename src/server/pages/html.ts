@@ -1,4 +1,4 @@
-// Our HTML pages and what a browser may do on them: nothing from elsewhere, no inline script, no eval (decisions §11).
+// Our HTML pages and their restrictions in a browser: no content from elsewhere, no inline script, no eval (decisions §11).
 import { escapeHtml } from '../../formats/text/text.ts'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ ${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}${modules.
   }
 }
 
-/** `connect-src 'self'` is also what keeps a key that is typed into a page from being sent anywhere else. */
+/** `connect-src 'self'` also keeps a key that is typed into a page from being sent elsewhere. */
 function contentSecurityPolicy(styleHash: string): string {
   return [
     `default-src 'none'`,

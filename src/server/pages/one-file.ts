@@ -4,7 +4,7 @@ import { keepDocuments } from '../kept-document.ts'
 import type { Handler } from '../route.ts'
 import { BUILT, ofBuiltPage } from './built.ts'
 
-/** @param file of the built ones */
+/** @param file name of a built file */
 export function oneFilePage(file: string, { savedAs }: { readonly savedAs: string }): Handler {
   return oneFile(file, (body) => ({
     'Content-Type': 'text/html; charset=utf-8',
@@ -16,7 +16,7 @@ export function oneFilePage(file: string, { savedAs }: { readonly savedAs: strin
   }))
 }
 
-/** @param file of the built ones */
+/** @param file name of a built file */
 export function oneFileProgram(file: string): Handler {
   return oneFile(file, () => ({
     'Content-Type': 'text/javascript; charset=utf-8',

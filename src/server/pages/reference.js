@@ -1,4 +1,4 @@
-// Starts Swagger UI on GET /reference, to read: no operation can be tried, and so nothing asks for a key.
+// Starts Swagger UI on GET /reference, for reading: no operation can be tried, and so nothing asks for a key.
 const nothing = () => () => null
 SwaggerUIBundle({
   url: '/openapi.json',

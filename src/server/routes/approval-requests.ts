@@ -43,7 +43,7 @@ import { onThread } from './on-thread.ts'
 
 const WAIT_SECONDS_MAX = 20
 
-/** The very action of the example request, in the example transaction's place. */
+/** The example transaction with the action of the example request. */
 const { capability, target, parameters, policy, signals, note } = example.pending.request
 const posted = {
   transaction: {
@@ -262,7 +262,7 @@ export const approvalRequests = [
     path: '/approval-requests/{id}/withdraw',
     appends: true,
     session: true,
-    // The budget for decisions: a caller that has asked much can still withdraw.
+    // Charged to the budget for decisions: a caller that has asked much can still withdraw.
     cost: 'administration',
     operationId: 'withdrawApprovalRequest',
     tag: 'Approvals',
@@ -306,7 +306,7 @@ async function readPage(
     waitingFor: waitingFor === null ? null : (caller?.approverId ?? null),
     persons,
   })
-  // What others did is not for a caller that reads its own alone, and nobody decides on what is over.
+  // The comparison shows actions of others, which a caller that reads only its own entries may not see, and a closed request needs none.
   if (owner !== null || asked.status !== 'PENDING' || wantsCompared !== 'true') return page
   const compared = await comparedOf(pool, page.rows, {
     persons,

@@ -12,7 +12,7 @@ import type { People, Reading } from '../service.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const SINCE_DEFAULT_DAYS = 30
-/** Each request costs some tens of microseconds. */
+/** Bounds the work: each request costs some tens of microseconds. */
 const DAYS_MAX = 92
 
 const count = Type.Integer({ minimum: 0 })

@@ -1,4 +1,4 @@
-// Callers' keys, and changes of them (docs/handbook/callers.md). No raw key is ever here; the list shows the first 16 characters of a hash.
+// Callers' keys, and changes of them (docs/handbook/callers.md). Raw keys never come here; the list shows the first 16 characters of a hash.
 import { keyIdOf, type Caller } from '../../formats/people/caller.ts'
 import { CallerKeyList, CallerKeyProposal } from '../../formats/schemas/caller-key.ts'
 import { readCallerKeys, type CallerKeyRow } from '../../store/tables/caller-keys.ts'
@@ -53,7 +53,7 @@ export const callerKeys = [
   }),
 ] as const satisfies readonly Route[]
 
-/** By caller; a key that is configured and known to governance is shown as governance has it. */
+/** In the order of callers; a configured key that governance knows is shown with the data of governance. */
 function shownKeys(rows: readonly CallerKeyRow[], { configured, inEffect }: Callers) {
   const admitted = new Set(inEffect().map(({ caller }) => caller))
   const byHash = new Map(configured.map((caller) => [caller.keyHash, caller]))

@@ -23,7 +23,7 @@ export const callers = [
       },
     },
     failures: ['callerIdentityMissing'],
-    /** Exactly the four members of interface §2.6. */
+    /** The answer has exactly the four members of interface §2.6. */
     handle: async ({ caller }) => {
       if (caller === undefined) return failures.callerIdentityMissing()
       const { callerId, allowedPrincipalIds, allowedCapabilities, unrestrictedCapabilities } = caller

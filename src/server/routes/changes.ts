@@ -1,4 +1,4 @@
-// Changes that one human proposes and another approves or rejects (decisions §7): five routes, alike for every kind, and the list of all kinds.
+// Changes that one human proposes and another approves or rejects (decisions §7): the same five routes for every kind, and the list of all kinds.
 import { Type, type TSchema } from 'typebox'
 import { changePaths } from '../../formats/change-paths.ts'
 import {
@@ -25,7 +25,7 @@ interface KindOfChange {
   readonly noun: string
   /** The operationIds are `list<name>Changes` and so on. */
   readonly name: string
-  /** A change as it is proposed, the two requests that resolve it, and what they answer. */
+  /** A proposed change, the two requests that resolve it, and their answers. */
   readonly example: {
     readonly pending: { readonly changeId: string; readonly proposed: object; readonly reason: string }
     readonly approve: object
@@ -42,7 +42,7 @@ interface KindOfChange {
   } & Partial<Pick<Route, 'path' | 'params' | 'failures' | 'session'>>
 }
 
-/** @returns the row that proposes a change, then those that list, show, approve and reject changes */
+/** @returns the row that proposes a change, then the rows that list, show, approve and reject changes */
 export function changeRoutes({
   kind,
   noun,
@@ -166,7 +166,7 @@ const listOf = (pending: object) =>
     textOf: changeText,
   }) as const
 
-/** For those who resolve changes, or audit them: what waits, whatever it is about. */
+/** For humans who resolve changes, and auditors: pending changes of every kind. */
 export const changes = [
   list({
     ...listOf(approverChange.pending),
@@ -182,7 +182,7 @@ export const changes = [
   }),
 ] as const satisfies readonly Route[]
 
-/** A session of the console says who looks: where its row takes one at all, what is proposed needs a signature of the human. */
+/** A session of the console only identifies the viewer: where its row accepts sessions, a proposal needs a signature of the human. */
 function propose(kind: ChangeKindName): Handler {
   const byKey = onThread('propose-change', { beside: { kind } })
   const bySession = onThread('propose-change', { beside: { kind, stepUp: 'required' } })

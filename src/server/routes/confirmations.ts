@@ -1,4 +1,4 @@
-// Routes for what payment providers have said of a transaction, as the rules for their deliveries read it.
+// Routes for statements of payment providers about a transaction, as the rules for their deliveries read them.
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures } from '../../core/errors/errors.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'

@@ -19,7 +19,7 @@ export function wantsCsv(request: RouteRequest): boolean {
   return acceptsType(request, CSV)
 }
 
-/** The OpenAPI document describes such an export so. */
+/** The OpenAPI description of such an export. */
 export const csvShape = ({ columns }: Pick<Csv<never>, 'columns'>) => ({
   [CSV]: {
     schema: Type.String({

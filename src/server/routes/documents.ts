@@ -1,4 +1,4 @@
-// Documents for machines (interface §4.1): the OpenAPI document in both notations, and the manifest that names everything else.
+// Documents for machines (interface §4.1): the OpenAPI document in both notations, and the manifest that names all other documents.
 import { Type } from 'typebox'
 import { NonEmptyText } from '../../formats/schemas/primitives.ts'
 import { ApiManifest } from '../../formats/schemas/system.ts'
@@ -8,7 +8,7 @@ import type { OpenApiTexts, Service } from '../service.ts'
 import { API_VERSION, NAME } from './system.ts'
 
 const DOCUMENT_CACHE = 'public, max-age=3600'
-/** Short, because the manifest names the build, which an upgrade changes. */
+/** Short, because an upgrade changes the build that the manifest names. */
 const MANIFEST_CACHE = 'public, max-age=300'
 
 /** The members of the manifest that are the same for every build (decisions §5). */
@@ -21,8 +21,8 @@ const manifest = {
     verifier: '/verifier',
   },
   authentication: { type: 'bearer', header: 'Authorization' },
-  // The client packages and their own versions (interface §9.5); a test compares them with the packages. No registry has them: they are
-  // installed from a file or folder of the project, and `GET /handbook` says how.
+  // The client packages and their own versions (interface §9.5); a test compares them with the packages. No registry has the packages: they
+  // are installed from a file or folder of the project, and `GET /handbook` says how.
   clients: {
     typescript: { package: 'countersign-client', version: '0.4.0' },
     python: { package: 'countersign-client', version: '0.4.0' },

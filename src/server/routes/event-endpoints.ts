@@ -48,7 +48,7 @@ const params = {
   id: { schema: Uuid, description: 'The endpointId.', example: exampleEndpointId },
 } as const
 
-/** A session of the console says who looks: only a signature of the human changes anything. */
+/** A session of the console only identifies the viewer: every change needs a signature of the human. */
 function managing(action: 'secret' | 'redeliver'): Handler {
   const byKey = onThread('manage-event-endpoint', { beside: { action } })
   const bySession = onThread('manage-event-endpoint', { beside: { action, stepUp: 'required' } })
@@ -125,7 +125,7 @@ export const eventEndpoints = [
   {
     ...humanPost,
     path: '/event-endpoints/{id}/secret',
-    // Of a session the body must carry a step-up signature, which a session cannot make.
+    // From a session, the body must carry a step-up signature, which a session cannot make.
     session: true,
     operationId: 'makeEventEndpointSecret',
     tag: 'Events',
@@ -148,7 +148,7 @@ export const eventEndpoints = [
   {
     ...humanPost,
     path: '/event-endpoints/{id}/redeliver',
-    // Of a session the body must carry a step-up signature, which a session cannot make.
+    // From a session, the body must carry a step-up signature, which a session cannot make.
     session: true,
     operationId: 'redeliverEvents',
     tag: 'Events',
@@ -177,7 +177,7 @@ export const eventEndpoints = [
   },
 ] as const satisfies readonly Route[]
 
-/** Writes a signing key as Standard Webhooks has it; none of a key that is revoked, or of an algorithm that the deliveries do not use. */
+/** Writes a signing key as Standard Webhooks has it; empty for a revoked key, or for an algorithm that the deliveries do not use. */
 function standardWebhooksKey({ algorithm, revokedAt, jwk: { x = '' } }: KeySetEntry): string[] {
   return algorithm === 'ed25519' && revokedAt === undefined
     ? [`whpk_${Buffer.from(x, 'base64url').toString('base64')}`]

@@ -139,7 +139,7 @@ export const evidence = [
   },
 ] as const satisfies readonly Route[]
 
-/** Makes the parts that the list of verifications and the list of receipts have in common. */
+/** Makes the parts that the lists of verifications and receipts have in common. */
 function listOf(table: AppendedTable, schema: TSchema, example: unknown) {
   return {
     cost: 'compute',

@@ -116,7 +116,7 @@ export const executionIntents = [
   {
     ...humanPost,
     path: '/execution-intents/{id}/resolve',
-    // Of a session the body must carry a step-up signature, which a session cannot make.
+    // From a session, the body must carry a step-up signature, which a session cannot make.
     session: true,
     operationId: 'resolveIntent',
     tag: 'Execution Intents',

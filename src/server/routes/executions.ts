@@ -1,4 +1,4 @@
-// Executions as people look for them: from the catalogue (docs/handbook/finding.md).
+// The search for executions, from the catalogue (docs/handbook/finding.md).
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { catalogueStanding, FOLLOWED } from '../../core/catalogue/follow.ts'
@@ -17,7 +17,7 @@ import { list, WAIT_SECONDS_MAX } from './list.ts'
 import { get, textWithoutNulls, type Route, type RouteRequest } from '../route.ts'
 import type { Reading, Waits } from '../service.ts'
 
-/** Without a catalogue there is no such path. */
+/** Without a catalogue the path does not exist. */
 export const inCatalogue = {
   mounted: (_params: PathParams, { catalogue }: Config) => catalogue !== undefined,
 }
@@ -28,7 +28,7 @@ const amount = (which: string) => ({
   mustBe: 'a decimal number such as 250 or 99.95',
 })
 
-/** The filters of what is in the catalogue. */
+/** The filters of lists from the catalogue. */
 export const catalogueFilters = {
   status: { schema: Type.Enum([...catalogueStatuses]), description: 'Only executions with this status.' },
   approvable: {
@@ -54,7 +54,7 @@ export const catalogueFilters = {
   q: partOfWord,
 } as const
 
-/** How far a reply reaches, read before what it answers. */
+/** The period that a reply covers completely, read before its entries. */
 export async function completenessOf(sql: Sql) {
   const { completeUntil = null, completeSince = null } = (await catalogueStanding(sql)) ?? {}
   return { completeUntil, completeSince }
@@ -107,17 +107,17 @@ export const executions = [
   }),
 ] as const satisfies readonly Route[]
 
-/** An event is in the catalogue after this time, where nothing else is done. */
+/** How soon an event is in the catalogue, when nothing else is done. */
 const CATALOGUED_MS = 500
 
-/** The catalogue follows the feed: what it does not have yet is behind its place there. */
+/** The catalogue follows the feed: entries that it does not have yet are behind its place there. */
 async function untilMore({ caller, client }: RouteRequest, { pool, eventWatch }: Reading & Waits) {
   const place = await readPlace(pool)
   const scope = { callerId: readableOwner(caller), types: FOLLOWED }
   return {
     async wait(ms: number) {
       const mayBeThere = place !== undefined && (await eventWatch.wait(place, { scope, client, ms }))
-      // Where the catalogue lags there is always an event behind its place: this bounds how often the page is read again.
+      // A catalogue that lags always has events behind its place: this bounds how often the page is read again.
       if (mayBeThere) await delay(Math.min(ms, CATALOGUED_MS))
       return mayBeThere
     },

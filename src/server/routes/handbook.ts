@@ -99,7 +99,7 @@ const searchScript = assetHandler(
   'page',
 )
 
-/** Hidden without its script. */
+/** Hidden while its script does not run. */
 const SEARCH = `<form role="search" class="find" hidden>
 <label for="find" class="hidden">Search the handbook</label>
 <input type="search" id="find" placeholder="Search the handbook" autocomplete="off" maxlength="100">
@@ -175,7 +175,7 @@ interface Section {
   readonly text: string
 }
 
-/** A chapter's text before its first heading, and behind each of its headings. */
+/** A chapter's text before its first heading, and the text behind each of its headings. */
 function sectionsOf({ name, title: chapter, tokens }: Chapter): Section[] {
   const sections: { path: string; title: string; text: string }[] = []
   for (const { type, raw, ...token } of tokens) {
@@ -194,7 +194,7 @@ function sectionsOf({ name, title: chapter, tokens }: Chapter): Section[] {
   return sections.map((section) => ({ ...section, chapter }))
 }
 
-/** @returns the chapter with its sections below the title; nothing of the kind where there are too few to choose from */
+/** @returns the chapter with a list of its sections below the title; without the list where there are too few sections */
 function chapterBody({ text, sections }: Chapter): string {
   if (sections.length < SECTIONS_MIN) return text
   const links = sections.map(
@@ -229,12 +229,12 @@ function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens
   return depth === 1 ? `<h1>${content}</h1>\n` : `<h${depth} id="${headingId(text)}">${content}</h${depth}>\n`
 }
 
-/** A block that is wider than the screen scrolls, and the keyboard can only scroll what it reaches. */
+/** A block that is wider than the screen scrolls, and the keyboard can only scroll an element that it reaches. */
 function codeToScroll(this: { parser: Parser }, { text }: Tokens.Code): string {
   return `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`
 }
 
-/** The box around it scrolls, not the table itself: a table that is shown as a block is none to a screen reader. */
+/** The box around the table scrolls, not the table itself: screen readers ignore a table that is shown as a block. */
 function tableToScroll(this: { parser: Parser }, table: Tokens.Table): string {
   const name = table.header.map(({ text }) => text.replaceAll('`', '')).join(', ')
   const row = (cells: readonly Tokens.TableCell[], tag: 'td' | 'th') =>

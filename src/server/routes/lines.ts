@@ -1,5 +1,5 @@
 // Exports as lines of JSON or as CSV: `Accept: application/x-ndjson` or `text/csv` on a list answers the whole range in one reply, which
-// streams. The pages of the list stand underneath: as much is in memory as one of them.
+// streams. It is read through the pages of the list, so only one page is in memory at a time.
 import { Type } from 'typebox'
 import { failures, type Failure } from '../../core/errors/errors.ts'
 import type { Page, PageRange } from '../../store/tables/page.ts'
@@ -19,7 +19,7 @@ export function wantsLines(request: RouteRequest): boolean {
 
 export type Exported = 'trust-record' | 'refusal-record' | 'execution'
 
-/** The OpenAPI document describes an export as lines so. */
+/** The OpenAPI description of an export as lines. */
 export const linesShape = (kind: Exported) => ({
   [NDJSON]: {
     schema: Type.String({
@@ -31,7 +31,7 @@ export const linesShape = (kind: Exported) => ({
 
 interface End {
   readonly kind: Exported
-  /** The caller whose evidence is asked for; null: everybody's. */
+  /** The caller whose evidence is exported; null: every caller's. */
   readonly callerId: string | null
   readonly count: number
   readonly since: string | null
@@ -64,7 +64,7 @@ export function linesFormat<Row>(textOf: (row: Row) => string, end: Omit<End, 'c
   }
 }
 
-/** @returns the first page of an export, or the 400 of a query that asks for a page of its own */
+/** @returns the first page of an export, or the 400 of a query that asks for a certain page */
 export function readExportRange(query: URLSearchParams, contentType: string): PageRange | Failure {
   const given = ['page', 'pageSize', 'cursor'].find((name) => query.has(name))
   return given === undefined
@@ -72,7 +72,7 @@ export function readExportRange(query: URLSearchParams, contentType: string): Pa
     : failures.invalidQuery(`${given} is not for ${contentType}, which answers the whole range.`)
 }
 
-/** @returns what streams, newest first, from the first page on */
+/** @returns the reply that streams the rows, newest first, from the first page on */
 export function answerExport<Row>(
   first: Page<Row>,
   readPage: (range: PageRange) => Promise<Page<Row>>,

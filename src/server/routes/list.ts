@@ -1,5 +1,5 @@
-// Lists, declared. A row names its filters, what it reads and how an entry is shown; the page, the filters, the export as lines and the
-// `Link` are alike for all (decisions §5, §12).
+// Lists, declared. A row names its filters, how it reads entries and how it shows one; the page, the filters, the export as lines and the
+// `Link` are the same for all lists (decisions §5, §12).
 import { IsEnum, type TEnum, type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
 import { Failure, failures } from '../../core/errors/errors.ts'
@@ -47,7 +47,7 @@ type Filters = Readonly<
     {
       readonly schema: TSchema
       readonly description: string
-      /** Completes "<name> must be" of a text that is not of the schema; left out: any text is taken. */
+      /** Completes "<name> must be" for a text that does not fit the schema; left out: any text is accepted. */
       readonly mustBe?: string
     }
   >
@@ -66,23 +66,23 @@ type Beside = Readonly<Record<string, unknown>>
 
 interface PagedList<Taken, Row> extends Listed {
   readonly example: readonly object[]
-  /** Beside those of the paging; in this order they are read, the times first. */
+  /** Filters beside those of the paging; they are read in this order, the times first. */
   readonly filters?: Taken
-  /** Only for those who read everybody's. Not by `readers`, which refuses everybody where authentication is disabled. */
+  /** Only for callers who read all entries. `readers` does not fit: it refuses every caller where authentication is disabled. */
   readonly everybodys?: true
-  /** Members of the reply that come before the list, read before it; with what they are in the example. */
+  /** Members of the reply that come before the list, read before it; `exampleBeside` has them for the example. */
   readonly beside?: (service: Service) => Promise<Beside>
   readonly exampleBeside?: Beside
   /** The list is exported as lines too. */
   readonly lines?: Exported
-  /** As comma-separated values too. */
+  /** The list is exported as comma-separated values too. */
   readonly csv?: Csv<Row>
-  /** The path of further pages, where it is not the route's. */
+  /** The path of further pages, where it differs from the route's. */
   readonly pagePath?: (params: RouteRequest['params']) => string
   readonly failures?: Route['failures']
-  /** With `Prefer: wait` an empty page waits: called before each reading. */
+  /** With `Prefer: wait` an empty page waits: this is called before each reading. */
   readonly waitFor?: (request: RouteRequest, service: Service) => Promise<Waiting>
-  /** Refuses a request whose query is right. */
+  /** Refuses a request whose query is valid. */
   readonly refuse?: (
     asked: Asked<Taken>,
     request: RouteRequest,
@@ -98,17 +98,17 @@ interface PagedList<Taken, Row> extends Listed {
   readonly textOf: (row: Row) => string
 }
 
-/** How long an empty page of a list waits, where `Prefer: wait` names a longer time. */
+/** How long an empty page of a list waits at most, where `Prefer: wait` names a longer time. */
 export const WAIT_SECONDS_MAX = 30
 
 interface Waiting {
-  /** Waits for what may have come since the reading, so many milliseconds at most. @returns whether there may be something */
+  /** Waits for new entries since the reading, this many milliseconds at most. @returns whether there may be one */
   readonly wait: (ms: number) => Promise<boolean>
-  /** Reads again when it is its turn: one event may wake thousands. */
+  /** Reads again when it is the request's turn: one event may wake thousands. */
   readonly again: <T>(read: () => Promise<T>) => Promise<T>
 }
 
-/** Reads a page, and again for as long as it is empty, something may have come, and the time is not over. */
+/** Reads a page, and reads it again while it is empty, new entries are possible and the time is not over. */
 async function readInTime<Read extends { readonly page: Page<unknown> }>(
   begin: (() => Promise<Waiting>) | undefined,
   waitMs: number,
@@ -198,7 +198,7 @@ export function list<const Taken extends Filters, Row>({
   }
 }
 
-/** @returns the filters of the query but `callerId`, or the 400 of the first that is wrong */
+/** @returns the filters of the query but `callerId`, or the 400 of the first wrong filter */
 export function readFilters<const Taken extends Filters>(
   query: URLSearchParams,
   filters: Taken,
@@ -228,12 +228,12 @@ function bodyOf(texts: readonly string[], member: string | undefined, beside: Be
 
 interface WholeList<Row extends object> extends Listed {
   readonly member: string
-  /** The entries of the example, and the members that are before them. */
+  /** The entries of the example, and the members that come before them. */
   readonly example: Readonly<Record<string, unknown>>
-  /** Completes "By". */
+  /** Completes "By …". */
   readonly order: string
   readonly read: (service: Service) => Promise<readonly Row[]>
-  /** @returns a text that no other entry has; they give the order of the list */
+  /** @returns a text that no other entry has; the list is in the order of these texts */
   readonly keyOf: (row: Row) => string
   /** Members of the reply that come before the list. */
   readonly beside?: (service: Service) => Readonly<Record<string, unknown>>

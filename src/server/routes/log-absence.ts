@@ -1,4 +1,4 @@
-// Proofs that an id is not in the evidence log, or how often it is: "never executed", "used once".
+// Proofs that an id is not in the evidence log, or how often it is there: "never executed", "used once".
 import { Type } from 'typebox'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
@@ -85,18 +85,18 @@ async function absence({ params, caller }: RouteRequest, service: Logs): Promise
   return json(await inSnapshot(pool, (sql) => readAbsence(sql, { kind, id, checkpoint })))
 }
 
-/** As writers put it into the log. */
+/** The id in the form in which writers put it into the log. */
 function idOf(kind: IdKind, given: string): string | undefined {
   if (kind === 'approval') return given
   return isUuid(given) ? given.toLowerCase() : undefined
 }
 
-/** The kinds that a caller that does not read everything may ask for. */
+/** The kinds that a caller may ask for that does not read everything. */
 const OWN_KINDS: readonly IdKind[] = ['authorization', 'receipt', 'refusal']
 
 /**
- * The answer differs for another caller's id and an unused id: no true answer could hide it, and the 409 of POST /execute reveals it too. Its owner and
- * its outcome stay hidden.
+ * The answer differs for another caller's id and an unused id: no true answer could hide the difference, and the 409 of POST /execute shows it
+ * too. The owner and the outcome of the other id stay hidden.
  */
 async function whyRefused(
   sql: Sql,

@@ -1,4 +1,4 @@
-// Proofs that a list of the log's entries of a caller, a capability, a policy or an approver is complete.
+// Proofs that a list of the log's entries about a caller, a capability, a policy or an approver is complete.
 import { Completeness, CompletenessRequest } from '../../formats/schemas/log.ts'
 import { logRoute } from './log.ts'
 import { post, type Route } from '../route.ts'

@@ -21,7 +21,7 @@ export const logWitness = [
     open: true,
     limit: 'public',
     cost: 'compute',
-    // In place of MAX_BODY_BYTES: 63 hashes, and a checkpoint with some twenty signatures.
+    // Replaces MAX_BODY_BYTES: 63 hashes, and a checkpoint with some twenty signatures.
     bodyBytesMax: 65_536,
     operationId: 'addCheckpoint',
     tag: 'Log',

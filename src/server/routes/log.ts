@@ -1,6 +1,6 @@
-// The evidence log as anybody reads it (C2SP tlog-tiles), and proofs from it (C2SP tlog-proof). With LOG=off only the description is mounted, and
+// The evidence log for its readers (C2SP tlog-tiles), and proofs from it (C2SP tlog-proof). With LOG=off only the description is mounted, and
 // only where the service is a witness.
-// The newest log is at /log/…, and each log, those that were closed too, at /log/<number>/…: the prefix that its origin names.
+// The newest log is at /log/…, and each log, also a closed one, at /log/<number>/…: the prefix that its origin names.
 import { gunzipSync } from 'node:zlib'
 import { Type, type Static } from 'typebox'
 import { readableOwner } from '../../formats/people/caller.ts'
@@ -38,9 +38,9 @@ const Text = Type.String({ description: 'text' })
 const Bytes = Type.String({ description: 'bytes' })
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
 
-/** The artifact is stored, and not yet under a checkpoint. */
+/** The answer for a stored artifact that no checkpoint covers yet. */
 export const queued: Answer = { status: 202, headers: { ...TEXT, 'Retry-After': '1' }, body: '' }
-/** The OpenAPI document describes `queued` so. */
+/** The OpenAPI description of `queued`. */
 export const queuedShape = {
   schema: Text,
   example: '',
@@ -254,8 +254,8 @@ async function describeLogs({ pool, logKeys }: Logs): Promise<Static<typeof LogD
 }
 
 /**
- * The newest checkpoint of the newest log, or of that whose number the path has. Nothing after it is served: it is not signed, or not
- * cosigned as it has to be.
+ * The newest checkpoint of the newest log, or of the log whose number is in the path. Entries after it are not served: they are not signed, or
+ * lack the cosignatures that are required.
  */
 export async function newestCheckpoint(
   { log }: PathParams,
@@ -290,7 +290,7 @@ async function entries(request: RouteRequest, service: Logs): Promise<Answer | F
 
 const BYTES = { 'Content-Type': 'application/octet-stream' }
 
-/** The tile of a path, in the log that is asked for, if its checkpoint covers it and the caller may read it. */
+/** The tile of a path, in the requested log, if the log's checkpoint covers it and the caller may read it. */
 async function readTile(
   { params, caller }: RouteRequest,
   service: Logs,
@@ -310,7 +310,7 @@ async function readTile(
   return parsed.width <= widthOf({ level, n: parsed.n }, size) ? { log, ...parsed } : failures.tileNotFound()
 }
 
-/** Entries under a checkpoint never change. A path without the number of a log is that of the next one too. */
+/** Entries under a checkpoint never change. A path without the number of a log will name the next log too. */
 function cacheOf({ params }: RouteRequest, { config }: Logs): string {
   const scope = config.evidenceLog?.access === 'open' ? 'public' : 'private'
   return params['log'] === undefined ? `${scope}, no-cache` : `${scope}, max-age=31536000, immutable`
@@ -350,7 +350,7 @@ async function proof(
   return { status: 200, headers: { ...TEXT, ...vary }, body: proofText(proven.proof) }
 }
 
-/** A whole number from 1 of the query; undefined where it is left out. */
+/** A whole number of the query, 1 or more; undefined where it is left out. */
 function wholeNumber(query: URLSearchParams, name: string): number | undefined | Failure {
   const text = query.get(name)
   if (text === null) return undefined

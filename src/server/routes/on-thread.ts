@@ -1,4 +1,4 @@
-// Handlers whose work a worker thread does. The body goes there unparsed.
+// Handlers whose work is done by a worker thread. The body goes there unparsed.
 import type { PathParams } from '../../core/threads/thread-messages.ts'
 import type { Operation } from '../../core/operations/index.ts'
 import type { Handler } from '../route.ts'

@@ -10,7 +10,7 @@ const PAGE_MAX = 1_000_000
 const PAGE_SIZE_MAX = 100
 const PAGE_SIZE_DEFAULT = 25
 
-/** @returns the rows to read, or the 400 of the first of `page` and `pageSize` that is not a whole number in its range */
+/** @returns the rows to read, or a 400 for the first of `page` and `pageSize` that is not a whole number in its range */
 export function readPage(query: URLSearchParams): { limit: number; offset: number } | Failure {
   const page = wholeNumber(query.get('page') ?? '1', PAGE_MAX)
   if (page === undefined) return failures.invalidPage()
@@ -19,7 +19,7 @@ export function readPage(query: URLSearchParams): { limit: number; offset: numbe
   return { limit: pageSize, offset: (page - 1) * pageSize }
 }
 
-/** Like `readPage`, but also takes a `cursor`, which continues behind the last item of an earlier page. Refuses both together. */
+/** Like `readPage`, but also takes a `cursor`, which continues behind the last item of an earlier page. Refuses `page` and `cursor` together. */
 export function readRange(query: URLSearchParams): PageRange | Failure {
   return readBehind(query, (cursor) => readCursor(cursor)?.position)
 }
@@ -73,7 +73,7 @@ function wholeNumber(text: string, max: number): number | undefined {
   return value >= 1 && value <= max ? value : undefined
 }
 
-/** @returns each as null where it is not given; or the 400 of the first that is not a timestamp, and of times that nothing can be between */
+/** @returns both times, null where not given; or a 400 for the first that is not a timestamp, and for a `since` after `until` */
 export function readTimes(
   query: URLSearchParams,
 ): { readonly since: string | null; readonly until: string | null } | Failure {
@@ -86,7 +86,7 @@ export function readTimes(
   return { since, until }
 }
 
-/** As `readTimes`, of a range that has two ends: until now, from `defaultMs` before its end, where the query does not say. */
+/** Like `readTimes`, for a range that has two ends: by default it ends now and begins `defaultMs` before its end. */
 export function readPeriod(
   query: URLSearchParams,
   defaultMs: number,
@@ -100,7 +100,7 @@ export function readPeriod(
     : { sinceMs, untilMs }
 }
 
-/** @returns ISO 8601 in UTC with milliseconds, as records have it; null where it is not given */
+/** @returns ISO 8601 in UTC with milliseconds, as in records; null where it is not given */
 function readTime(query: URLSearchParams, name: 'since' | 'until'): string | null | Failure {
   const text = query.get(name)
   // The `+` of a time's offset arrives as a space where the client did not percent-encode it.
@@ -111,9 +111,9 @@ function readTime(query: URLSearchParams, name: 'since' | 'until'): string | nul
 }
 
 /**
- * Tells whose rows are listed: those that the caller may read, and of them the `callerId` of the query's.
+ * Finds whose rows are listed: all that the caller may read, or of those only the rows of the query's `callerId`.
  *
- * @returns null: everybody's; undefined: nothing is
+ * @returns null: every caller's; undefined: no rows
  */
 export function readOwner(query: URLSearchParams, caller: Caller | undefined): string | null | undefined {
   const owner = readableOwner(caller)
@@ -122,7 +122,7 @@ export function readOwner(query: URLSearchParams, caller: Caller | undefined): s
   return owner === null ? wanted : undefined
 }
 
-/** @returns null where it is not given; or the 400 of a value that is not one of the choices */
+/** @returns null where it is not given; or a 400 for a value that is not one of the choices */
 export function readChoice<Choice extends string>(
   query: URLSearchParams,
   name: string,

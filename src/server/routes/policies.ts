@@ -1,5 +1,5 @@
-// The policy versions and changes of them (interface §4.4, decisions §7). Reads answer what this instance decides by, without the
-// database.
+// The policy versions and changes of them (interface §4.4, decisions §7). Reads answer the versions by which this instance decides, without
+// the database.
 import { Type } from 'typebox'
 import { policyText } from '../../core/policy/text.ts'
 import { parseBody, requiredField } from '../../core/json/body.ts'
@@ -47,7 +47,7 @@ const [proposal, ...changes] = changeRoutes({
       'To retire it, propose `{"action": "retire", "reason": …}`, or propose its successor and name it in `retires`: then both take ' +
       'effect together. A retired version rejects every execution, stays readable, and can never be approved again. A `stepUpAuthorization` is the ' +
       'signature of who proposes it, under exactly this proposal; its audit event keeps it. A session of the console needs one.',
-    // Of a session the body must carry a step-up signature, which a session cannot make.
+    // From a session, the body must carry a step-up signature, which a session cannot make.
     session: true,
     params: versionParams('1.1.0'),
     schema: PolicyProposal,
@@ -56,7 +56,7 @@ const [proposal, ...changes] = changeRoutes({
   },
 })
 
-/** Lists show members of every document. */
+/** Lists show members of every document, so each is read once. */
 const documentOf = onceFor((row: StoredPolicyVersion) => readDocument(row))
 
 /** Made once for each version. */
@@ -143,7 +143,7 @@ export const policies = [
       return json({ policies: shown.map(({ row, document }) => summaryOf(row, document, versions)) })
     },
   },
-  // Before {name}/{version}, which fits the path of one change too: the first row that fits is the route.
+  // Must come before {name}/{version}, which fits the path of one change too: the first row that fits is the route.
   ...changes,
   {
     ...get,
@@ -253,5 +253,5 @@ function findVersion(authority: People['authority'], { name, version }: { name: 
   return authority.current().policies.find((row) => row.name === name && row.version === version)
 }
 
-/** Compiles the version as the worker threads do. The database may hold one of another release that this release refuses. */
+/** Compiles the version as the worker threads do. The database may hold a version of another release that this release refuses. */
 const isLoadable = onceFor((row: StoredPolicyVersion): boolean => compileStored(row) !== undefined)

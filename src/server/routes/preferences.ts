@@ -5,7 +5,7 @@ type Asked = Pick<RouteRequest, 'header'>
 
 const WAIT_SECONDS_MAX = 10
 
-/** `Prefer: wait=<seconds>`, in milliseconds; 0 where it does not ask to wait. */
+/** `Prefer: wait=<seconds>`, in milliseconds; 0 where the request does not ask to wait. */
 export function waitMsOf({ header }: Asked, secondsMax = WAIT_SECONDS_MAX): number {
   const [, seconds = '0'] =
     /(?:^|,)[ \t]*wait[ \t]*=[ \t]*"?([0-9]{1,9})"?[ \t]*(?:[,;]|$)/i.exec(header('prefer') ?? '') ?? []

@@ -16,7 +16,7 @@ import { onThread } from './on-thread.ts'
 
 const { capability, target, policy, policyVersion, rule, currency, minAmount, maxAmount, q } =
   catalogueFilters
-/** Filters that the refusals themselves have no index for. */
+/** Filters for which the refusals themselves have no index. */
 const byCatalogue = {
   approvable: catalogueFilters.approvable,
   contradicted: catalogueFilters.contradicted,

@@ -1,4 +1,4 @@
-// The sandbox: what would be decided, without deciding it (decisions §9).
+// The sandbox: shows how a transaction would be decided, without deciding it (decisions §9).
 import { SubmittedTransaction } from '../../formats/schemas/business-transaction.ts'
 import { policyText } from '../../core/policy/text.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'

@@ -1,5 +1,5 @@
-// Files that people save, to use without this service: the offline verifier (decisions §5), as one web page and as a command in one file, and the
-// offline signer, a page for keys that never meet a network. `npm run pages` makes them from tools/verifier-page/ and tools/signer-page/.
+// Files that people save and use without this service: the offline verifier (decisions §5), as one web page and as a command in one file, and
+// the offline signer, a page for keys that never meet a network. `npm run pages` makes them from tools/verifier-page/ and tools/signer-page/.
 import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { oneFilePage, oneFileProgram } from '../pages/one-file.ts'
 import { openGet, type Route } from '../route.ts'

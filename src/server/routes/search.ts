@@ -1,4 +1,4 @@
-// Finds what a text names, in groups: executions and their targets in the catalogue, requests, and names that the service works by
+// Searches for a text and answers hits in groups: executions and their targets in the catalogue, requests, and names that the service works by
 // (docs/handbook/finding.md).
 import { Type } from 'typebox'
 import { Failure, failures } from '../../core/errors/errors.ts'
@@ -20,12 +20,12 @@ import { get, type Route, type RouteRequest } from '../route.ts'
 import type { Answer } from '../answer.ts'
 import type { People, Reading } from '../service.ts'
 
-/** Hits of a group. */
+/** Hits that a group shows. */
 const HITS_MAX = 5
-/** Targets are those of so many of the newest executions that fit. */
+/** Targets come from this many of the newest executions that fit. */
 const LOOKED_AT = 200
 
-/** All open requests, and some hundreds more: computing a code takes some microseconds of the main thread. */
+/** Covers all open requests, and some hundreds more: computing a code takes some microseconds of the main thread. */
 const CODES_MAX = 1_500
 
 const RequestHit = Type.Object({
@@ -96,7 +96,7 @@ async function find(
   const { q } = asked
   if (q === null) return failures.invalidQuery(`q must be ${partOfWord.mustBe}.`)
   const owner = readableOwner(caller)
-  // First: what it promises is in what is read after it.
+  // Read first: everything that it promises is then in the entries that are read after it.
   const reach = await completenessOf(pool)
   const [entries, requests] = await Promise.all([
     findEntries(pool, { q, owner }, LOOKED_AT),
@@ -123,7 +123,7 @@ async function find(
 
 const keyOf = ({ policy: { name, version } }: ApprovalRequestContent) => `${name}/${version}`
 
-/** An action code is in no column: it is computed from open requests and the newest ones, and compared. */
+/** No column has the action code: it is computed from open requests and the newest ones, and compared. */
 async function requestsOf(
   q: string,
   { pool, owner }: { readonly pool: Sql; readonly owner: string | null },

@@ -40,7 +40,7 @@ export const standIns = [
       schema: StandInProposal,
       example: {
         ...change.pending.proposed,
-        // One that is over is refused.
+        // A stand-in whose time is over is refused.
         until: '2027-01-15T00:00:00.000Z',
         from: '2027-01-01T00:00:00.000Z',
         reason: change.pending.reason,

@@ -25,10 +25,10 @@ const bucketMs: Readonly<Record<Bucket, number>> = {
   minute: MINUTE_MS,
   hour: 60 * MINUTE_MS,
   day: 24 * 60 * MINUTE_MS,
-  // The shortest month.
+  // The length of the shortest month.
   month: 28 * 24 * 60 * MINUTE_MS,
 }
-/** A day by minutes, two months by hours. */
+/** Enough for a day by minutes, or two months by hours. */
 const BUCKETS_MAX = 1_500
 const SINCE_DEFAULT_MS = 24 * 60 * MINUTE_MS
 
@@ -174,7 +174,7 @@ async function readStatistics(
   if (range instanceof Failure) return range
   const reach = await completenessOf(pool)
   const owner = readableOwner(caller)
-  // Without `until` there is no end: a list with the same filters has none either, and whole hours need not be cut at this moment.
+  // Without `until` the range has no end, like a list with the same filters, and whole hours need not be cut at this moment.
   const until = wanted.until === null ? null : range.until
   const groups = await countGroups(
     pool,

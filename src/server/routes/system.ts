@@ -91,7 +91,7 @@ export const system = [
   },
 ] as const satisfies readonly Route[]
 
-/** Each request gets an answer that the database gave after the request came. */
+/** The database is asked after the request came, so no answer is older than its request. */
 async function readiness(_request: RouteRequest, service: Condition): Promise<Answer> {
   if (service.stopping()) return notReady(service, 'stopping', 'The service is stopping.')
   const unusable = await service.whyUnusable()

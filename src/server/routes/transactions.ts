@@ -14,7 +14,7 @@ import { list } from './list.ts'
 import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
-/** In the order of interface §7. */
+/** The rows are in the order of interface §7. */
 const executionFailures = [
   'invalidBusinessTransactionId',
   'invalidTransaction',

@@ -1,4 +1,4 @@
-// One Execution Trust Record (interface §4.3), and the export of all in bulk (decisions §5).
+// One Execution Trust Record (interface §4.3), and the bulk export of all records (decisions §5).
 import { Type } from 'typebox'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
@@ -18,7 +18,7 @@ import { get, type Route, type RouteRequest } from '../route.ts'
 import type { Answer } from '../answer.ts'
 import type { Logs } from '../service.ts'
 
-/** JSON, named apart from the record's: a client that knows one of them is never handed the other. */
+/** JSON, with a name apart from the record's: a client that knows one of the two types never gets the other. */
 const BUNDLE = 'application/vnd.countersign.bundle+json'
 
 const bundleExample = {

@@ -1,4 +1,4 @@
-// The stored deliveries of providers: what became of each, and how one is processed again (decisions §10, §12).
+// The stored deliveries of providers: the outcome of each, and the route that processes one again (decisions §10, §12).
 import { Type } from 'typebox'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures } from '../../core/errors/errors.ts'

@@ -58,13 +58,13 @@ export const webhookRules = [
   }),
 ] as const satisfies readonly Route[]
 
-/** In the order of the rows: `/` sorts before all that a provider's name has, and the newest approval is the smallest number. */
+/** Keys in the order of the rows: `/` sorts before all characters of a provider's name, and the newest approval has the smallest number. */
 function keyOf({ provider, approvedAt }: Pick<StoredWebhookRules, 'provider' | 'approvedAt'>): string {
   const age = approvedAt === null ? Number.MAX_SAFE_INTEGER : Number.MAX_SAFE_INTEGER - Date.parse(approvedAt)
   return `${provider}/${String(age).padStart(16, '0')}`
 }
 
-/** @param before the row before it in the list */
+/** @param before the previous row of the list */
 function shownRules(row: StoredWebhookRules, before: StoredWebhookRules | undefined) {
   const { provider, rulesHash, content, approvedBy, approvedAt, approvedByChange } = row
   const { rules } = JSON.parse(content) as WebhookRulesDocument

@@ -1,5 +1,5 @@
 // Deliveries of providers (interface §6, decisions §10). The signature is the authentication, so the route is open. A valid delivery
-// has no rate limit, because a provider that is slowed down sends the same again; an invalid one is charged to its address.
+// has no rate limit, because a slowed-down provider sends the same delivery again; an invalid one is charged to its address.
 import { Type } from 'typebox'
 import type { Config } from '../../core/config/config.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
@@ -11,7 +11,7 @@ import { NOBODY, type PathParams } from '../../core/threads/thread-messages.ts'
 import type { Head } from '../http/listen/listener.ts'
 import { post, type Route } from '../route.ts'
 
-/** An example of a payment provider's event. It carries no signature, since one is valid for a single byte sequence. */
+/** An example of a payment provider's event. It carries no signature, since a signature is valid for a single byte sequence. */
 const captured = {
   entity: 'event',
   event: 'payment.captured',
@@ -28,7 +28,7 @@ export const webhooks = [
     path: '/webhooks/{provider}',
     open: true,
     cost: 'compute',
-    // In place of MAX_BODY_BYTES, which limits what our callers send (decisions §1).
+    // Replaces MAX_BODY_BYTES, which limits the bodies of our callers (decisions §1).
     bodyBytesMax: 1_000_000,
     operationId: 'receiveWebhook',
     tag: 'Webhooks',
@@ -64,8 +64,8 @@ or whose very bytes were received before is acknowledged and not stored again. A
 ] as const satisfies readonly Route[]
 
 /**
- * Reads the headers that the thread needs. Refuses what cannot be a signature, such as several headers of that name, before the body is
- * read. Looks at the signature first, because not every scheme signs the event id.
+ * Reads the headers that the thread needs. Refuses values that cannot be a signature, such as several different ones, before the body is
+ * read. Checks the signature first, because not every scheme signs the event id.
  */
 function deliveryHead(
   { provider = '' }: PathParams,

@@ -1,4 +1,4 @@
-// The first step of the start: the database at the schema of this release, with what the main thread reads of it.
+// The first step of the start: the database at the schema of this release, with the data that the main thread reads from it.
 import { existsSync } from 'node:fs'
 import type { Caller } from '../../formats/people/caller.ts'
 import type { Config } from '../../core/config/config.ts'
@@ -53,7 +53,7 @@ export async function openData(starting: Starting) {
   }
 }
 
-/** @throws Error with the variable's name: what reads them knows only a path */
+/** @throws Error with the variable's name: the code that reads the paths does not know it */
 function requireNamedPaths({ policyDir, webhookDir, webhookDirGiven, notificationsFile }: Config): void {
   const named = {
     POLICY_DIR: policyDir,
@@ -68,13 +68,13 @@ function requireNamedPaths({ policyDir, webhookDir, webhookDirGiven, notificatio
 export interface OpenedDatabase {
   readonly database: string
   readonly callers: readonly Caller[]
-  /** A key made by this very start. */
+  /** A key that this very start made. */
   readonly firstKey: FirstKey | undefined
-  /** Where the local caller of this or an earlier start is kept. */
+  /** The file of the local caller of this or an earlier start. */
   readonly callersFile: string | undefined
 }
 
-/** The configured database as it is; without one, the embedded one and what it needs to be used at once (decisions §1). */
+/** Opens the configured database as it is; without one, the embedded database, ready for use with a caller and keys (decisions §1). */
 async function openDatabase({ config, logger, stops }: Starting): Promise<OpenedDatabase> {
   if (config.databaseUrl !== undefined) {
     const { databaseUrl: database, callers = [] } = config

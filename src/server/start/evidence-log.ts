@@ -19,8 +19,8 @@ import type { EvidenceLog } from '../../core/threads/thread-messages.ts'
 
 /**
  * @returns undefined with LOG=off
- * @throws Error with a sentence for the operator where a key is missing, where other keys signed the log that is there or LOG_ORIGIN is not
- *   its name, and where DATA_DIR cannot be written
+ * @throws Error with a sentence for the operator where a key is missing, where the stored log has other keys or another name than LOG_ORIGIN,
+ *   and where DATA_DIR cannot be written
  */
 export async function openEvidenceLog(
   { evidenceLog, signingKeyDir, receiptAlgorithms, dataDir }: Config,
@@ -28,7 +28,7 @@ export async function openEvidenceLog(
 ): Promise<EvidenceLog | undefined> {
   if (evidenceLog === undefined) return undefined
   const configured = evidenceLog.origin
-  // Where no key is there, the command to name is the one that makes them all.
+  // Read first: where all keys are missing, the error must name the command that makes them all.
   readSigningKeys(signingKeyDir, receiptAlgorithms)
   const keys = readLogKeys(signingKeyDir)
   const origin = await openNewestLog(sql, configured ?? defaultLogOrigin(keys))
@@ -45,7 +45,7 @@ export async function openEvidenceLog(
   return { name, number }
 }
 
-/** A service with the keys of another one would sign what no reader of this log can check. */
+/** With the keys of another service, this one would sign checkpoints that no reader of this log can check. */
 async function refuseOtherKeys(
   sql: Sql,
   { keys, origin, folder }: { readonly keys: LogKeys; readonly origin: string; readonly folder: string },
@@ -61,7 +61,7 @@ async function refuseOtherKeys(
   )
 }
 
-/** None for a note that cannot be read: the log is then frozen by what reads it before it signs the next one. */
+/** Empty for an unreadable note: the thread that reads it before it signs the next one then freezes the log. */
 function signersOf(note: string): readonly SignatureLine[] {
   try {
     return parseNote(note).lines

@@ -1,10 +1,10 @@
-// The addresses that the service is to listen on, looked at before its database is started for nothing.
+// Checks the addresses that the service is to listen on, before its database is started in vain.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../../core/config/config.ts'
 import { errorText } from '../../formats/text/error-text.ts'
 
-/** @throws Error that names the variable of an address which is none of this machine, or of a name that cannot be resolved */
+/** @throws Error that names the variable, for an address of another machine or a name that cannot be resolved */
 export async function requireOwnHosts({ host, metrics }: Pick<Config, 'host' | 'metrics'>): Promise<void> {
   await requireOwn('HOST', host)
   if (metrics !== undefined) await requireOwn('METRICS_HOST', metrics.host)

@@ -13,12 +13,12 @@ import type { Data } from './data.ts'
 import { closedAtStop, type Starting } from './starting.ts'
 import type { StartedThreads } from './threads.ts'
 
-/** How long a stop waits for the jobs under way; what is lost then is done at the next start. */
+/** How long a stop waits for the jobs under way; unfinished work is done at the next start. */
 const JOBS_CLOSE_MS = 5_000
 
 export type Jobs = Awaited<ReturnType<typeof startJobs>>
 
-/** @returns what the metrics and GET /ready show of the jobs; undefined members for those that this configuration does not have */
+/** @returns the state of the jobs for the metrics and GET /ready; members of jobs that this configuration does not have are undefined */
 export async function startJobs(
   starting: Starting,
   data: Data,
@@ -29,7 +29,7 @@ export async function startJobs(
   const { evidenceLog, pools, witnesses } = data
   const { dispatcher, authority, metrics } = threads
   const { submit } = dispatcher
-  // Started first, so closed last: what the other jobs commit while they stop gets its place too.
+  // Started first, so closed last: evidence that the other jobs commit while they stop gets its place too.
   const sequencing = evidenceLog && closedAtStop(starting, startSequencing({ submit, log }))
   closedAtStop(starting, startSweeping({ submit, log }))
   const connectors = () => authority.current().externalConnectors
@@ -76,7 +76,7 @@ async function startQueuedJobs(
       )
   }
   if (ways.length === 0) return { jobPool: queue.pool, notifying: undefined }
-  // Loaded where it is wanted: nodemailer takes memory.
+  // Loaded only where it is needed: nodemailer takes memory.
   const { startNotifying } = await import('../jobs/notifications.ts')
   const onAttempt = metrics?.onNotification
   const notifying = closedAtStop(

@@ -97,7 +97,7 @@ export async function listenForRequests(starting: Starting, started: Started) {
 const versionAdvice =
   'A connection ended without a request that this server reads. Proxies and health checks must speak HTTP/1.1: nginx needs proxy_http_version 1.1, HAProxy an http-check with ver HTTP/1.1 (docs/handbook/operating.md, "Behind a proxy"). Said once; countersign_connections_dropped_total counts them.'
 
-/** Counts each connection that ended so. The cause that a proxy's operator can mend is said once; each one is a line for debugging. */
+/** Counts each dropped connection and logs it for debugging. The cause that a proxy's operator can mend is a warning, once. */
 function logDropped({ logger }: Starting, metrics: StartedThreads['metrics']): OnDropped {
   let advised = false
   return (reason, address) => {
@@ -179,7 +179,7 @@ async function drain(
   { dispatcher: { evidenceStored, pendingEvidence } }: StartedThreads,
   { listener, gates }: { readonly listener: Listener; readonly gates: Gates },
 ): Promise<void> {
-  // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
+  // Waits for both: a reply can be due without an execution, and an execution can be under way whose client is gone.
   const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), gates.empty()]))
   // Evidence can be pending although its caller has been answered.
   await within(config.shutdownTimeoutMs, drained.then(evidenceStored), undefined)
@@ -187,7 +187,7 @@ async function drain(
   await listener.close()
 }
 
-/** Shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
+/** Rate limits: shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
 function openLimits({ logger, stops }: Starting, pool: Pool | undefined): Limits {
   if (pool === undefined) {
     const memory = openMemoryLimits()

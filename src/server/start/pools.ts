@@ -13,7 +13,7 @@ const READY_PATIENCE = { statementMs: 1_500, lockMs: 1_000 }
 interface Pools {
   /** For the routes. */
   readonly read: Pool
-  /** For the bulk export: the replica's, or the one above. */
+  /** For the bulk export: the pool of the replica, or `read`. */
   readonly export: Pool
   /** GET /ready uses a separate connection: it must not wait behind the load that it reports. */
   readonly ready: Pool

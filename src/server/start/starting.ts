@@ -2,10 +2,10 @@
 import type { Config } from '../../core/config/config.ts'
 import type { Log } from '../log.ts'
 
-/** The steps that undo a start, in the order in which it was made. */
+/** The steps that undo a start, in the order of the start. */
 export type Stops = (() => void | Promise<void>)[]
 
-/** A step adds to `stops` how to undo what it did. */
+/** A step adds to `stops` the function that undoes it. */
 export interface Starting {
   readonly config: Config
   readonly logger: Log['logger']

@@ -22,9 +22,9 @@ interface DocumentDifference {
 interface DocumentSync {
   /** Sentences for the author of a document. */
   readonly advice: readonly string[]
-  /** Sentences for an operator: rules that no delivery comes for. */
+  /** Sentences for an operator: rules for which no delivery comes. */
   readonly warnings: readonly string[]
-  /** Approved documents whose file says something else: what was approved stays in effect. */
+  /** Approved documents whose file says something else: the approved content stays in effect. */
   readonly differences: readonly DocumentDifference[]
   /** For `unapproved`. */
   readonly shipped: ShippedDocuments
@@ -36,7 +36,7 @@ export async function syncDocuments(
   config: Pick<Config, 'policyDir' | 'webhookDir' | 'webhookDirGiven' | 'webhookProviders'>,
 ): Promise<DocumentSync> {
   const policies = readPolicies(config.policyDir)
-  // A first start without any would leave the second one to be the first, and to approve what it finds.
+  // After a first start without policies, the next start would count as the first, and approve the policies that it finds.
   if (policies.length === 0) throw new Error(`POLICY_DIR ${config.policyDir} holds no policy.`)
   const rules = readWebhookRulesFolder(config.webhookDir, { required: config.webhookDirGiven })
   const stored = await inTransaction(pool, async (sql) => {
@@ -84,7 +84,7 @@ export async function syncDocuments(
   }
 }
 
-/** Says what became of a file of rules. Rules that were approved once and then replaced are an old file, which is no mistake. */
+/** Tells how a file of rules is used. Rules that were approved once and then replaced are an old file, which is no mistake. */
 function useOf(
   { provider, rulesHash }: WebhookRulesFile,
   stored: readonly StoredWebhookRules[],

@@ -45,7 +45,7 @@ export async function startThreads(
   const callers = openCallers(configuredCallers, authority.current(), {
     source: callersFile === undefined ? undefined : 'callers.json',
   })
-  // Loaded where it is wanted, as its library is.
+  // Loaded only where it is needed, and its library with it.
   const tokens =
     config.tokenIssuers.length === 0
       ? undefined
@@ -64,7 +64,7 @@ export async function startThreads(
   const refusedEntries = openProblems()
   const warnOfRefused = () => refusedEntries.become(callers.warnings(), (sentence) => logger.warn(sentence))
   warnOfRefused()
-  // Loaded where it is wanted: its library takes 20 MB.
+  // Loaded only where it is needed: its library takes 20 MB.
   const metrics =
     config.metrics &&
     (await import('../metrics/index.ts')).openMetrics({
@@ -93,7 +93,7 @@ export async function startThreads(
       evidenceLog,
       authority: authority.current(),
       evidenceFaultMemory: evidenceFaults.memory,
-      // Without their secrets: the threads only leave jobs for them.
+      // Without the secrets: the threads only add jobs for these ways.
       notificationWays: notificationWays.map(({ name }) => ({ name })),
       measured: config.metrics !== undefined,
     },
@@ -103,7 +103,7 @@ export async function startThreads(
   })
   closedAtStop(starting, dispatcher)
   authority.start((state) => {
-    // The threads first: they must know a new key before a request by it can reach them.
+    // The threads come first: they must know a new key before a request by it can reach them.
     dispatcher.setAuthority(state)
     callers.replace(state)
     warnOfRefused()

@@ -1,11 +1,11 @@
-// Unapproved documents of the release: after an upgrade they look as if they were in effect. Read at each question,
-// because an approval takes effect without a start.
+// Unapproved documents of the release: after an upgrade they look as if they were in effect. Computed at each call,
+// because an approval takes effect without a restart.
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
 
 /** The documents in the folders of this instance. */
 export interface ShippedDocuments {
   readonly policies: readonly { readonly name: string; readonly version: string }[]
-  /** Providers with rules whose deliveries are taken. */
+  /** Providers that have rules and whose deliveries are taken. */
   readonly ruledProviders: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import { readWitnessKeys, witnessVkeys } from '../../core/signing/witness-keys.t
 import { readWitnessedLogs } from '../../core/config/witnesses.ts'
 
 export interface OpenedWitness {
-  /** Its keys, for the policies of those who trust it. */
+  /** Its keys, for the policies of parties that trust it. */
   readonly vkeys: readonly string[]
   /** The origins of the logs that it witnesses. */
   readonly logs: readonly string[]

@@ -20,7 +20,7 @@ export interface ApprovalRequestWatch {
 }
 
 /**
- * @param options.persons who is whom now
+ * @param options.persons the current persons
  * @param options.stopping true from the first stop signal on: then no request waits
  */
 export function watchApprovalRequests(

@@ -11,16 +11,16 @@ import { openWaits } from './waits.ts'
 /** The sequencer appends five times a second. */
 const LOOK_EVERY_MS = 100
 
-/** Thousands are woken by one event: in the queue of the pool the last of them would wait for longer than it allows. */
+/** One event may wake thousands of requests: in the queue of the pool the last of them would wait for longer than it allows. */
 const READS_AT_ONCE = 2
 
 export interface EventWatch {
-  /** Reads a page when it is its turn: a few at a time, the clients in turn. */
+  /** Reads a page in turn: a few pages at a time, the clients in turn. */
   readonly read: <T>(client: string, page: () => Promise<T>) => Promise<T>
   /**
    * Resolves when there may be an event of the scope behind a place, when the time is over, and when the service stops.
    * @param request.client as in `RouteRequest`
-   * @returns whether there may be one
+   * @returns whether there may be such an event
    */
   readonly wait: (
     place: FeedPlace,
@@ -28,7 +28,7 @@ export interface EventWatch {
   ) => Promise<boolean>
 }
 
-/** The key of those who follow everybody's events. */
+/** The key of requests that follow the events of all callers. */
 const ALL = ''
 
 interface Wanted {
@@ -38,7 +38,7 @@ interface Wanted {
 
 /** @param stopping true from the first stop signal on: then no request waits */
 export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => boolean }): EventWatch {
-  /** All entries before it have been read. Meaningless while no request waits. */
+  /** All entries before this place have been read. Meaningless while no request waits. */
   let seen: FeedPlace = { log: 0, index: 0 }
   const waits = openWaits<Wanted>({
     everyMs: LOOK_EVERY_MS,
@@ -64,7 +64,7 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
     wait(place, { scope: { callerId, types = eventTypes }, client, ms }) {
       if (!waits.admits(client)) return Promise.resolve(false)
       if (waits.isIdle()) seen = place
-      // The look is ahead: it does not report again what it read before this request waited.
+      // The look is past this place: it does not report again the events that it read before this request waited.
       if (seen.log > place.log || (seen.log === place.log && seen.index > place.index))
         return delay(LOOK_EVERY_MS, true)
       const owner = callerId === null ? ALL : ownerTag(callerId)

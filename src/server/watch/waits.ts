@@ -5,7 +5,7 @@ import { bounds } from '../http/gates/index.ts'
 
 interface Waiting<What> {
   readonly what: What
-  /** @param happened whether it may have happened */
+  /** @param happened whether the awaited change may have happened */
   readonly wake: (happened: boolean) => void
 }
 
@@ -16,16 +16,16 @@ interface Waits<What> {
   /**
    * Resolves when a look wakes it, when the time is over, and when the service stops.
    * @param request.client as in `RouteRequest`
-   * @returns whether it may have happened; false at once where no more may wait
+   * @returns whether the awaited change may have happened; false at once where no more requests may wait
    */
   readonly wait: (what: What, request: { readonly client: string; readonly ms: number }) => Promise<boolean>
 }
 
 /**
- * @param options.everyMs between two looks, while somebody waits
- * @param options.most how many may wait, of all clients
+ * @param options.everyMs between two looks, while a request waits
+ * @param options.most how many requests may wait, of all clients
  * @param options.stopping true from the first stop signal on: then no request waits
- * @param options.look wakes those for whom something has happened
+ * @param options.look wakes the requests whose change has happened
  */
 export function openWaits<What>({
   everyMs,
@@ -47,7 +47,7 @@ export function openWaits<What>({
     while (waiting.size > 0) {
       await delay(everyMs)
       if (stopping()) wakeAll(false)
-      // The next reader learns what is wrong with the database, and says it.
+      // The woken requests read next, and report the fault of the database.
       else await look(waiting).catch(() => wakeAll(true))
     }
     looking = false

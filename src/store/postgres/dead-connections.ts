@@ -1,6 +1,6 @@
-// Dead-connection detection: a network that swallows packets leaves connections open that carry nothing. No error says so, and every
-// statement would wait for its own timeout. Kept beside the timeouts because these do not do it alone: see docs/design-notes.md
-// "When the database is away".
+// Dead-connection detection: a network that drops packets silently leaves connections open that carry nothing. No error reports it,
+// and every statement would wait for its own timeout. The timeouts alone do not suffice: see docs/design-notes.md "When the database
+// is away".
 import { Socket } from 'node:net'
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { Client, DatabaseError, type ClientConfig, type Pool } from 'pg'

@@ -1,4 +1,4 @@
-// Brings a database to the newest schema: each file of migrations/ once, in order, by whichever instance comes first.
+// Brings a database to the newest schema: the first instance to get the lock applies each file of migrations/ once, in order.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -30,12 +30,12 @@ export async function migrate(
     ...sessionOf(connectionString),
     application_name: 'countersign-migrate',
     connectionTimeoutMillis: 5_000,
-    // One that falls silent while it migrates must not keep the others from starting, nor wait for what it will never hear.
+    // An instance that is cut off while it migrates must not keep the others from starting, nor wait for a reply that never comes.
     idle_in_transaction_session_timeout: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   })
-  // A connection that breaks fails the statement on it; it also emits this, which would end the process.
+  // A broken connection fails its statement. It also emits this event, which would end the process without a listener.
   client.on('error', () => undefined)
   // Another instance may hold the lock for as long as its migration takes.
   const giveUp = () => void client.end()
@@ -50,7 +50,7 @@ export async function migrate(
     const unfit = await whyUnfit(client, { write: true })
     if (unfit !== undefined) throw new Error(unfit)
     await client.query('BEGIN')
-    // Twenty instances that start together queue here; each then reads what the one before it committed.
+    // Twenty instances that start together queue here; each then reads the commit of the one before it.
     await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [LOCK])
     await refuseOtherSchema(client)
     const made = client.query(`
@@ -62,7 +62,7 @@ export async function migrate(
         { cause },
       )
     })
-    // The column came with a migration.
+    // By way of JSON: before its own migration has run, the table has no column `oldest_code`.
     const applied = await client.query<Applied>(
       `SELECT name, sha256, to_jsonb(m) ->> 'oldest_code' AS "oldestCode" FROM countersign_migrations AS m ORDER BY name`,
     )
@@ -104,7 +104,7 @@ export function migrationFiles(dir = MIGRATIONS_DIR): { name: string; text: stri
     .map((name) => ({ name, text: readFileSync(join(dir, name), 'utf8') }))
 }
 
-/** Throws where the tables are there and the search_path leads past them: empty ones would be made, and served. */
+/** Throws where the tables exist in a schema that the search_path does not name: empty ones would be created and used instead. */
 async function refuseOtherSchema(client: Client): Promise<void> {
   const { rows } = await client.query<{ schema: string }>(`
     SELECT relnamespace::regnamespace::text AS schema FROM pg_class
@@ -124,7 +124,7 @@ interface Applied {
   readonly oldestCode: string | null
 }
 
-/** As a migration names it, in a line of its own. */
+/** The line in which a migration states `oldestCode`. */
 const OLDEST_CODE = /^-- oldest code: (\d{4}_[a-z0-9-]+\.sql)$/m
 
 /** Throws where a newer release applied migrations (`unknown`) that this release must not run on. */

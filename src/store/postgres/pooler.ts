@@ -3,15 +3,15 @@ import { DatabaseError } from 'pg'
 import { openPool } from './sql.ts'
 import { inTransaction } from './transaction.ts'
 
-/** The statement is not there (SQLSTATE 26000), or another client's of that name is (42P05). */
+/** The prepared statement does not exist (SQLSTATE 26000), or another client has one of that name (42P05). */
 const NOT_OURS = /^(26000|42P05)$/
 
 /**
- * Finds out whether a statement that a connection has prepared is there when it is used: a pooler in transaction mode that does not
- * keep prepared statements gives each transaction another server connection, and executions would fail under load.
+ * Checks that a prepared statement still exists when its connection uses it: a pooler in transaction mode that does not keep
+ * prepared statements gives each transaction another server connection, and executions would fail under load.
  *
  * @param connectionString of the service's database
- * @throws a sentence for the operator where it is not
+ * @throws Error with a sentence for the operator where it does not
  */
 export async function requirePreparedStatements(connectionString: string): Promise<void> {
   const pool = openPool(connectionString, 2)
@@ -20,7 +20,7 @@ export async function requirePreparedStatements(connectionString: string): Promi
     const one = await pool.connect()
     try {
       await one.query(prepared)
-      // Occupies the server connection on which it was prepared, where a pooler gives that to anybody.
+      // Occupies the server connection that has the prepared statement, if a pooler gives that connection to any client.
       await inTransaction(pool, async (other) => {
         await other.query('SELECT 1')
         await one.query(prepared)

@@ -17,14 +17,14 @@ interface RowsStatement<Row, Returned> {
 }
 
 /**
- * The columns of a row by name, each with its type and its value. The value is cast to the type, because a parameter in VALUES has none of
- * its own; the type may be followed by the rest of an expression.
+ * The columns of a row by name, each with its type and its value. The value is cast to the type, because a parameter in VALUES has no type of its
+ * own; the type may be followed by the rest of an expression.
  */
 export interface Columns<Row> {
   readonly [name: string]: readonly [type: string, value: (row: Row) => Parameter]
 }
 
-/** The types of columns, each with what a row has for it. */
+/** The types of columns, each with the type of its value in a row. */
 interface ColumnValues {
   readonly uuid: string
   readonly text: string
@@ -59,7 +59,7 @@ export function columnOf(member: string): string {
 
 /**
  * An insert that states its columns once: they are its statement and the type of its rows.
- * @param options.suffix what follows the rows
+ * @param options.suffix SQL that follows the rows
  * @returns the function that makes the statements
  */
 export function rowsInto<const Types extends ColumnTypes, Returned = never>(
@@ -85,7 +85,7 @@ export function columnsOf<Types extends ColumnTypes>(types: Types): Columns<RowO
   return Object.fromEntries(columns)
 }
 
-/** @returns the function that makes the statement over rows; none for none */
+/** @returns the function that makes the statements over rows; no statement for no rows */
 export function overRows<Row, Returned = never>(
   statement: RowsStatement<Row, Returned>,
 ): (rows: readonly Row[]) => Statement<Returned>[] {

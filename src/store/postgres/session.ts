@@ -11,9 +11,9 @@ interface PinnedSetting {
 }
 
 /**
- * Sent in the start packet, and set again where that did not reach the server. Not pinned are `search_path`, which says where the tables
- * are, `default_transaction_read_only`, by which operators and hosts protect a full disk, and what test/database-settings/pinned.test.ts
- * lists as harmless: `whyUnfit` looks at the first two.
+ * Sent in the start packet, and set again where the packet's options did not reach the server. Some are not pinned: `search_path`, which says where
+ * the tables are; `default_transaction_read_only`, by which operators and hosts protect a full disk; and those that
+ * test/database-settings/pinned.test.ts lists as harmless. `whyUnfit` checks the first two.
  */
 export const PINNED_SETTINGS: readonly PinnedSetting[] = [
   { name: 'DateStyle', value: 'ISO, MDY', why: 'the text of times, of which the driver reads ISO alone' },
@@ -43,7 +43,7 @@ export const PINNED_SETTINGS: readonly PinnedSetting[] = [
     why: 'a statement must see what was committed before it; a stricter level would refuse executions',
   },
   { name: 'default_table_access_method', value: 'heap', why: 'tables of another kind may not be updated' },
-  // The pool names its own after these; a migration may take as long as it needs.
+  // Each pool replaces these with its own limits; a migration may take as long as it needs.
   { name: 'statement_timeout', value: '0', why: 'a short one would cancel sound statements' },
   { name: 'lock_timeout', value: '0', why: 'likewise' },
   {
@@ -56,7 +56,7 @@ export const PINNED_SETTINGS: readonly PinnedSetting[] = [
   // unindexed statements look so dear that PostgreSQL before version 18 would compile them at each execution.
   { name: 'enable_seqscan', value: 'off', why: 'plans that are made for an empty table' },
   { name: 'jit', value: 'off', why: 'compilation at each execution' },
-  // What somebody reads takes one core from executions. To start processes for it also takes longer than they save over some 100,000 rows.
+  // A read takes only one core from executions. Starting parallel processes also takes longer than they save over some 100,000 rows.
   {
     name: 'max_parallel_workers_per_gather',
     value: '0',
@@ -78,7 +78,7 @@ const TIME_LIMITS = new Set([
 const optionsOf = (settings: readonly PinnedSetting[]): string =>
   settings.map(({ name, value }) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`).join(' ')
 
-/** Only spaces are encoded: where the URL has a raw space the driver decodes those of the rest and no other character. */
+/** Encodes only spaces: where the URL has a raw space, the driver decodes encoded spaces and no other character. */
 const encoded = (options: string): string => options.replaceAll(' ', '%20')
 
 const PLAN_OPTIONS = optionsOf(PINNED_SETTINGS.filter(({ name }) => OF_PLANS.has(name)))
@@ -91,8 +91,8 @@ export interface Session {
 }
 
 /**
- * A connection string with our settings. `DATABASE_URL?options=…`, which the driver would use in place of `options`, may add to them and change
- * plans; of results ours come last, and the last of a name counts.
+ * A connection string with our settings. `DATABASE_URL?options=…`, which the driver would use in place of `options`, may add settings and change
+ * plans. Our settings of results come last, because the last value of a name counts.
  */
 export function sessionOf(connectionString: string): Session {
   return {
@@ -120,7 +120,7 @@ const SET_LATER: readonly (PinnedSetting & { readonly insteadOf?: string })[] = 
   },
 ]
 
-/** Sets nothing on most connections: the packet has set it, unless a pooler has dropped the options. */
+/** Sets nothing on most connections: the packet has set everything, unless a pooler has dropped the options. */
 const AFTER_CONNECTING = `
   SELECT set_config(name, value, false)
   FROM (VALUES ${[...OF_RESULTS, ...SET_LATER].map(rowOf).join(', ')}) AS pinned (name, value, instead_of)
@@ -135,7 +135,7 @@ export async function pinRest(client: ClientBase): Promise<void> {
   await client.query(AFTER_CONNECTING)
 }
 
-/** The settings that a connection must have in the end. The last two only a superuser changes, and the driver: they can only be looked at. */
+/** The settings that a connection must have in the end. Only a superuser and the driver change the last two, so they can only be checked. */
 export const COMPARED_SETTINGS: readonly PinnedSetting[] = [
   ...OF_RESULTS,
   { name: 'session_replication_role', value: 'origin', why: 'triggers and references would not be checked' },

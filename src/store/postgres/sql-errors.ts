@@ -1,52 +1,52 @@
-// An error is judged once: by the trouble of the database, or of the statement, that it tells of.
+// Classifies each error once, by the trouble of the database or of the statement that it reports.
 import { DatabaseError } from 'pg'
 
-/** The texts of pg when a connection is not to be had or is lost; it has no class or code for that. */
+/** pg's messages when it cannot get a connection or loses one: it has no class or code for that. */
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 
 /**
- * A connection's process says this under SQLSTATE XX000 before it ends: one of Citus whose server was killed while it waited for another node,
- * and one that opens where a full disk has no room for a file that it writes first.
+ * Messages with SQLSTATE XX000 of a server process that is about to end: on Citus, its server was killed while it waited for another node; or
+ * a new connection found no room on a full disk for a file that it writes first.
  */
 const CANNOT_GO_ON = /^(postmaster was shut down|could not write init file)/
 
 /** SQLSTATEs, or their classes, of a database that is away. Deadlocks, Citus' nodes and the system have kinds of their own. */
 const AWAY = [
   '08', // connection
-  '28', // we are not let in
+  '28', // the server does not let us in
   '3D', // no such database
   '53', // resources, such as a full disk
   '57', // operator intervention, a statement's time-out
   '25006', // read only: a demoted primary
-  '25P03', // it ended a transaction of ours that was idle
-  '25P04', // or that took too long
-  '40001', // a replica ended a read that held up its replay; no isolation level of ours knows it otherwise
-  '55P03', // somebody holds a lock for too long
+  '25P03', // it ended our idle transaction
+  '25P04', // it ended a transaction of ours that took too long
+  '40001', // a replica ended a read that held up its replay; our isolation levels cause it in no other way
+  '55P03', // another session holds a lock for too long
 ]
 
-/** Constraints, data exceptions and limits that the stored values can run into, and what a trigger raises; not a missing value. */
+/** Errors of the stored values: constraints, data exceptions, limits, and exceptions that a trigger raises; not a missing value. */
 const OF_ITS_VALUES = /^(22|23(?!502)|54|P0)/
 
 export type DatabaseTrouble =
-  /** It cannot be reached, or accepts this from no client now. */
+  /** The database cannot be reached, or accepts such a statement from no client now. */
   | { readonly kind: 'away' }
   /**
-   * The server that we are connected to answers, and one behind it does not: a node of Citus, for which the coordinator says 08006. What is
-   * stored on its other nodes can be read and written.
+   * The server that we are connected to answers, but a Citus node behind it does not: the coordinator reports 08006. Rows on its other nodes
+   * can be read and written.
    */
   | { readonly kind: 'partly away' }
-  /** It rolled the transaction back to break a deadlock: it can be tried again. */
+  /** The database rolled the transaction back to break a deadlock: it can be tried again. */
   | { readonly kind: 'deadlock' }
-  /** Its system failed (class 58), as a disk does that cannot be read. */
+  /** The system of the database failed (class 58), for example with an unreadable disk. */
   | { readonly kind: 'broken'; readonly sqlState: string }
-  /** It refuses the statement whatever its values are: damage (class XX), a missing table or right (42), any other unexpected class. */
+  /** The database refuses the statement whatever its values: damage (class XX), a missing table or right (42), any other unexpected class. */
   | { readonly kind: 'refused'; readonly sqlState: string }
   /** The row to insert exists already. */
   | { readonly kind: 'taken' }
-  /** It refuses these values. */
+  /** The database refuses these values. */
   | { readonly kind: 'values' }
-  /** The error is none of the database: a mistake of ours, which a retry or a 503 would hide. */
+  /** The error does not come from the database: it is a mistake of ours, which a retry or a 503 would hide. */
   | { readonly kind: 'none' }
 
 /** Judges by SQLSTATE, by the socket's system error, or by pg's message. */
@@ -82,7 +82,7 @@ const UNAVAILABLE: Readonly<Record<DatabaseTrouble['kind'], boolean>> = {
   none: false,
 }
 
-/** Whether the same statement may be taken later: what a 503 says. */
+/** Whether the same statement may succeed later, which is what a 503 says. */
 export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE[classify(error).kind]
 }
@@ -90,8 +90,8 @@ export function isUnavailable(error: unknown): boolean {
 const OF_ROWS: ReadonlySet<DatabaseTrouble['kind']> = new Set(['taken', 'values', 'deadlock'])
 
 /**
- * Whether a statement failed for its rows, or for others who write the same ones: it is undone for certain, other statements may succeed, and
- * its connection is sound.
+ * Whether a statement failed because of its rows, or of other writers of the same rows: it is undone for certain, other statements may
+ * succeed, and its connection is sound.
  */
 export function isOfRows(error: unknown): boolean {
   return OF_ROWS.has(classify(error).kind)

@@ -1,10 +1,10 @@
-// The interface of what runs statements, and the pools' settings.
+// The interface for running statements, and the settings of the pools.
 import { hash } from 'node:crypto'
 import { Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
 import { detectDeadConnections } from './dead-connections.ts'
 import { pinRest, sessionOf } from './session.ts'
 
-/** A statement runs by a transaction, or by a pool where one statement is the transaction. */
+/** Runs statements: a transaction, or a pool, where each statement is a transaction. */
 export interface Sql {
   query<Row extends QueryResultRow>(
     statement: string | QueryConfig,
@@ -18,7 +18,7 @@ export interface AdvisoryLock {
   readonly shared?: true
 }
 
-/** Waits for locks that the transaction holds until it ends, in one order for everybody. Who waits is served in turn. */
+/** Waits for locks that the transaction holds until it ends. All take them in one order; those that wait are served in turn. */
 export async function takeLocks(sql: Sql, locks: readonly AdvisoryLock[]): Promise<void> {
   if (locks.length === 0) return
   await sql.query({
@@ -38,21 +38,21 @@ function lockNumber(key: string): string {
   return hash('sha256', key, 'buffer').readBigInt64BE().toString()
 }
 
-/** How long the database may take: set when connecting, so that no statement costs more (docs/handbook/operating.md). */
+/** How long the database may take: set when connecting, so that no statement costs extra (docs/handbook/operating.md). */
 interface Patience {
-  /** A statement. */
+  /** For a statement. */
   readonly statementMs: number
-  /** For a lock that somebody else holds, such as an ALTER TABLE by hand: less, so that requests do not pile up behind it. */
+  /** For a lock that another session holds, such as a manual ALTER TABLE: shorter, so that requests do not pile up behind it. */
   readonly lockMs: number
-  /** For a connection. Without it: two seconds, since callers wait. */
+  /** For a new connection. Default: two seconds, since callers wait. */
   readonly connectMs?: number
-  /** How long a connection is used, however busy. Without it: until it breaks or refuses a statement. */
+  /** How long a connection is used, however busy. Default: until it breaks or refuses a statement. */
   readonly connectionSeconds?: number
 }
 
 const PATIENCE: Patience = { statementMs: 10_000, lockMs: 3_000 }
 
-/** A write finds out that its server was demoted; a connection that only reads would go on with what that server last knew. */
+/** A write fails once its server was demoted; a connection that only reads would go on reading that server's old state. */
 export const READERS_PATIENCE: Patience = { ...PATIENCE, connectionSeconds: 20 }
 
 /** A command may wait: on a busy machine, PostgreSQL may take seconds to start a connection. */
@@ -77,8 +77,8 @@ export function openPool(
     lock_timeout: lockMs,
     // For a server that cannot report the timeout on this connection and still answers on others.
     query_timeout: statementMs + 2_000,
-    // Frees the locks of an instance that was cut off before others give up waiting for them. Our transactions wait for nothing but
-    // the database, and that of POST /receipt for its signatures.
+    // Frees the locks of an instance that was cut off before others give up waiting for them. Our transactions wait only for the
+    // database, and that of POST /receipt also for its signatures.
     idle_in_transaction_session_timeout: Math.max(IDLE_MS_MIN, Math.round(lockMs * 0.8)),
     maxLifetimeSeconds: connectionSeconds,
     // Probes idle connections before a firewall drops them; one that was dropped is replaced.

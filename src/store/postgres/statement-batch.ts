@@ -1,11 +1,11 @@
 // Several statements in one message to PostgreSQL and with one Sync, so that they need one round trip and succeed or fail as one: the
-// server skips what follows a failed statement (PostgreSQL's documentation, "Frontend/Backend Protocol", "Pipelining").
+// server skips everything after a failed statement (PostgreSQL's documentation, "Frontend/Backend Protocol", "Pipelining").
 import { Query, type ClientBase, type Connection } from 'pg'
 import { WireMessages, type Parameter } from './wire-messages.ts'
 
 /** One statement with its parameters. `Row` is the type of the rows that it returns; most statements return none. */
 export interface Statement<Row = never> {
-  /** Prepared under it, once per connection. */
+  /** The name under which it is prepared, once per connection. */
   readonly name: string
   readonly text: string
   /** The parameters in order, in rows of any length. */
@@ -45,15 +45,15 @@ export function rowReader<Row>({ name, returns }: Statement<Row>): (fields: Fiel
 
 export interface StatementResult {
   readonly rows: readonly Fields[]
-  /** The server says what was done: 'INSERT 0 5', 'COMMIT'. */
+  /** The server's report on the statement: 'INSERT 0 5', 'COMMIT'. */
   readonly tag: string
 }
 
 /**
  * Sends statements as one pipeline.
  * @returns a result for each statement
- * @throws as any statement does. Then none of them took effect, or all did but the answer was lost. Close the connection, unless the
- *   failed statement is known to have been parsed: of that one alone it is not known here whether the server has prepared it
+ * @throws the error of the failed statement. Then no statement took effect, or all did but the answer was lost. Close the connection, unless
+ *   the failed statement is known to have been parsed: only for that one is it unknown here whether the server has prepared it
  */
 export function sendStatements(
   client: Pick<ClientBase, 'query'>,
@@ -73,21 +73,21 @@ export function sendStatements(
   return promise
 }
 
-/** Its names are ours alone: pg keeps its own list of those that it has prepared. */
+/** The names of our own prepared statements; pg keeps its own list of those that it has prepared. */
 const prepared = new WeakMap<Connection, Set<string>>()
 
 /**
- * A `Query`, because pg refuses any other class on a connection that pipelines; pg calls what it overrides. It drops its statements and
+ * A `Query`, because pg refuses any other class on a connection that pipelines; pg calls the overridden methods. It drops its statements and
  * results as soon as it can: pg's time-out keeps the object until V8's next full collection (docs/design-notes.md "Performance").
  */
 class StatementBatch extends Query {
-  /** pg puts its own around it, for the time-out. */
+  /** pg wraps it in a callback of its own, for the time-out. */
   callback: (error: Error | null, results: StatementResult[]) => void
   private statements: readonly Statement<unknown>[]
   private results: StatementResult[] = []
   /** The statements that this message prepares, by their places in it. Most messages prepare none. */
   private readonly preparing = new Map<number, string>()
-  /** The rows of the statement that is being answered. `rows` is an option of pg's. */
+  /** The rows of the statement that is being answered. Not named `rows`, which is an option of pg. */
   private arrived: Fields[] = []
 
   constructor(statements: readonly Statement<unknown>[], callback: StatementBatch['callback']) {
@@ -97,7 +97,7 @@ class StatementBatch extends Query {
   }
 
   override submit = (connection: Connection): void => {
-    if (!connection.stream.writable) return // its end fails all that wait
+    if (!connection.stream.writable) return // the stream's end fails all waiting queries
     const names = prepared.get(connection) ?? new Set()
     prepared.set(connection, names)
     const messages = new WireMessages()
@@ -125,7 +125,7 @@ class StatementBatch extends Query {
   }
 
   handleError(error: Error, connection: Connection): void {
-    // The server has skipped what stands behind the statement that failed.
+    // The server has skipped the statements behind the failed one.
     const failed = this.results.length
     for (const [place, name] of this.preparing) if (place > failed) prepared.get(connection)?.delete(name)
     this.callback(error, [])

@@ -1,4 +1,5 @@
-// Transactions in few round trips: BEGIN is sent with what is `run` first, COMMIT with what is `runLast`; or all of it in one message.
+// Transactions in few round trips: BEGIN is sent with the first statements of `run`, COMMIT with those of `runLast`; or all of it in one
+// message.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
 import { isOfRows } from './sql-errors.ts'
 import { rowReader, sendStatements, type Statement, type StatementResult } from './statement-batch.ts'
@@ -9,8 +10,8 @@ export interface Transaction extends Sql {
   /** Sends statements at once and resolves to the rows of each. */
   readonly run: <Row>(statements: readonly Statement<Row>[]) => Promise<Row[][]>
   /**
-   * Sends statements with the COMMIT. One that fails undoes the transaction like any other. Where the connection is lost while one of
-   * them waits, PostgreSQL goes on to the COMMIT: the caller must be able to find such rows later.
+   * Sends statements with the COMMIT. A statement that fails undoes the transaction like any other. If the connection is lost while a
+   * statement waits, PostgreSQL goes on to the COMMIT: the caller must be able to find such rows later.
    */
   readonly runLast: (statements: readonly Statement<unknown>[]) => void
 }
@@ -20,11 +21,11 @@ const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', rows: [] }
 const ROLLBACK: Statement = { name: 'ROLLBACK', text: 'ROLLBACK', rows: [] }
 
 /**
- * Runs statements as one transaction, which needs one round trip. BEGIN and COMMIT travel in the same message: without them Citus would commit
+ * Runs statements as one transaction, which needs one round trip. BEGIN and COMMIT are in the same message: without them Citus would commit
  * the first statement on its own.
  *
  * @returns why it failed; undefined where it has committed. See `mayHaveCommitted`
- * @throws Error where no connection is to be had: nothing was sent then
+ * @throws Error where no connection is available: nothing was sent then
  */
 export async function inOneMessage(
   pool: Pick<Pool, 'connect'>,
@@ -36,7 +37,7 @@ export async function inOneMessage(
     client.release()
     return undefined
   } catch (error) {
-    // The next user of the connection is served behind the ROLLBACK, and does not wait for it.
+    // The next user of the connection does not wait for the ROLLBACK: its statements run behind it.
     const rollback = isOfRows(error) ? sendStatements(client, [ROLLBACK]) : undefined
     rollback?.catch(() => undefined)
     client.release(rollback === undefined)
@@ -44,7 +45,7 @@ export async function inOneMessage(
   }
 }
 
-/** Runs `work` in one transaction. Whatever it throws, and whatever it has sent that fails, rolls everything back. */
+/** Runs `work` in one transaction. Any error that it throws, and any statement that fails, rolls everything back. */
 export async function inTransaction<T>(
   pool: Pick<Pool, 'connect'>,
   work: (transaction: Transaction) => T | Promise<T>,
@@ -82,7 +83,7 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   let ended = false
   const last: Statement<unknown>[] = []
 
-  /** The connection is somebody else's then. */
+  /** After the end of the transaction, the connection serves another one. */
   function mustBeOpen(): void {
     if (ended) throw new Error('the transaction has ended')
   }
@@ -117,7 +118,7 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
     ended = true
     if (begun === undefined && last.length === 0) return
     const results = await send([...last, COMMIT])
-    // A transaction in which something has failed is rolled back by COMMIT, and only this says so.
+    // COMMIT rolls back a transaction in which a statement has failed, and only this tag shows it.
     if (results.at(-1)?.tag !== 'COMMIT') throw new Error('the transaction was rolled back')
   }
 

@@ -1,4 +1,4 @@
-// Whether a database can be used at all, looked at before anything is read from it or written to it.
+// Checks whether a database can be used at all, before anything is read from it or written to it.
 import { COMPARED_SETTINGS } from './session.ts'
 import type { Sql } from './sql.ts'
 

@@ -1,30 +1,30 @@
 // Messages of a client in PostgreSQL's extended query protocol (its documentation, "Frontend/Backend Protocol", "Message Formats"), written into
-// buffers that are used again. pg grows a new one for each message: with batches of some hundred kilobytes, a quarter of what a
-// worker thread did besides its cryptography was to fill and to collect them (docs/design-notes.md "Performance").
+// reused buffers. pg allocates a new buffer for each message: with batches of some hundred kilobytes, filling and collecting them was a quarter
+// of the work of a worker thread besides its cryptography (docs/design-notes.md "Performance").
 import type { Writable } from 'node:stream'
 
 /** A parameter; all are sent as text. */
 export type Parameter = string | number | boolean | null
 
 const BUFFER_BYTES = 256 * 1024
-/** A greater one is not kept, nor more of them: a thread has few batches under way, and large ones are rare. */
+/** Bounds the buffers that are kept, in size and number: a thread has few batches in flight, and large ones are rare. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 const KEPT_MAX = 3
 /** The most bytes of a JavaScript string's code unit in UTF-8. */
 const UNIT_BYTES_MAX = 3
 /** The fixed bytes of any message here. */
 const FIXED_BYTES = 32
-/** Up to here a loop in JavaScript is faster than a call out of it. */
+/** Up to this length a loop in JavaScript is faster than a native call. */
 const SHORT = 40
 
 const kept: Buffer[] = []
 
-/** One after the other, to be sent once. Throws a RangeError for more than 65,535 parameters in one `bind`, and is then of no use any more. */
+/** Messages in order, to be sent once. After a RangeError, for more than 65,535 parameters in one `bind`, it must not be used any more. */
 export class WireMessages {
   private buffer = kept.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)
   private at = 0
 
-  /** Parse: prepares a statement. The types of its parameters are the text's own business. */
+  /** Parse: prepares a statement. No parameter types are sent: the text determines them. */
   parse(name: string, text: string): void {
     const start = this.begin('P')
     this.cString(name)
@@ -56,7 +56,9 @@ export class WireMessages {
     this.end(start)
   }
 
-  /** Sync: outside of a transaction block all since the last one commits here; after an error, all up to here is skipped. */
+  /**
+   * Sync: outside a transaction block, everything since the last Sync commits here; after an error, the server skips all messages up to here.
+   */
   sync(): void {
     this.end(this.begin('S'))
   }

@@ -1,11 +1,11 @@
-// pg-boss, as far as every queue of ours shares it: jobs that are inserted in a transaction of ours and worked on by any instance.
+// The parts of pg-boss that all our queues share: jobs are inserted in one of our transactions, and any instance works on them.
 import { hash } from 'node:crypto'
 import type { ConstructorOptions, Db, JobInsert, PgBoss, Queue } from 'pg-boss'
 import type { Pool } from 'pg'
 import { isUnavailable } from '../postgres/sql-errors.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** For all of ours: nothing is scheduled by the clock, and the indexes of a table that stays small are not rebuilt. */
+/** For all our queues: nothing is scheduled by the clock, and the indexes of a table that stays small are not rebuilt. */
 const options = {
   schedule: false,
   reindex: false,
@@ -13,12 +13,12 @@ const options = {
   flowIntervalSeconds: 3600,
 } as const satisfies ConstructorOptions
 
-/** pg-boss over our own connections, with their timeouts. */
+/** Runs pg-boss over our own connections, with their timeouts. */
 function database(sql: Sql): Db {
   return { executeSql: (text, values) => sql.query(text, values) }
 }
 
-/** Part of a transaction of ours, prepared: to plan pg-boss's insert takes PostgreSQL as long as to run it. */
+/** Runs pg-boss in one of our transactions, with prepared statements: planning its insert takes PostgreSQL as long as running it. */
 export function partOf(transaction: Sql): Db {
   return {
     executeSql: (text, values = []) =>
@@ -27,7 +27,7 @@ export function partOf(transaction: Sql): Db {
 }
 
 /**
- * Adds jobs, as part of a transaction of ours.
+ * Adds jobs, as part of our transaction.
  * @throws where the queue is missing: the transaction must not commit work that no job would do
  */
 export async function insertJobs<Job extends object>(
@@ -98,7 +98,7 @@ export async function joinJobQueue(pool: Pool): Promise<PgBoss> {
 }
 
 /**
- * The jobs as a worker thread knows them.
+ * The access of a worker thread to the jobs.
  *
  * @returns a function that joins the queue when it is first called, and again where that has failed. Call it before the transaction,
  *   which holds a connection that joining may wait for
@@ -112,7 +112,7 @@ export function openJoinedQueue(pool: Pool): () => Promise<PgBoss> {
     }))
 }
 
-/** Loaded where jobs are used: the library takes memory in every thread. */
+/** Imports the library only where jobs are used, because it takes memory in every thread. */
 async function newBoss(more: ConstructorOptions): Promise<PgBoss> {
   const { PgBoss } = await import('pg-boss')
   return new PgBoss({ ...options, ...more })

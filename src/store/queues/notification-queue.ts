@@ -1,5 +1,5 @@
-// The pg-boss queues of notifications: approvers are told of a request by each configured way (docs/handbook/approving.md "Be told"). A job is
-// inserted in the commit that opens the request. Each way has a queue of its own, so that one that hangs holds up no other.
+// The pg-boss queues of notifications: each configured way tells approvers of a request (docs/handbook/approving.md "Be told"). A job is
+// inserted in the commit that opens the request. Each way has a queue of its own, so that a way that hangs holds up no other.
 import type { PgBoss, Queue } from 'pg-boss'
 import { insertJobs } from './job-queue.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -9,7 +9,7 @@ export type AskedAgain = 'reminder' | 'escalation'
 
 /** Data of a job. The content is read when it is sent: a request that was closed meanwhile needs no message. */
 export interface NotificationJob {
-  /** The request that the message was made for; it tells of those that joined it, too. */
+  /** The request that the message was made for; the message also tells of the requests that joined it. */
   readonly requestId: string
   /** Left out: the requests are new. */
   readonly again?: { readonly why: AskedAgain; readonly requestIds: readonly string[] }
@@ -32,7 +32,7 @@ export function notificationQueue(way: NotificationWay): Queue {
     retryDelay: 2,
     retryBackoff: true,
     retryDelayMax: 600,
-    // Longer than an attempt. After a kill -9 the job is taken up when this is over, and the message may come twice.
+    // Longer than an attempt. After a kill -9 the job is taken up when this time is over, and the message may come twice.
     expireInSeconds: 60,
     // A request lives a day at most.
     retentionSeconds: 2 * 24 * 3600,
@@ -41,7 +41,7 @@ export function notificationQueue(way: NotificationWay): Queue {
 }
 
 /**
- * Adds the jobs of a message, as part of the transaction that opens its first request or takes those that are asked for again.
+ * Adds the jobs of a message, as part of the transaction that opens its first request, or that takes the requests to ask again for.
  * @param message.startAfter ISO 8601, by the database's clock
  * @throws where a queue is missing
  */
@@ -51,7 +51,7 @@ export async function addNotifications(
   { startAfter, ...data }: NotificationJob & { readonly startAfter: string },
   ways: readonly NotificationWay[],
 ): Promise<void> {
-  // For each way, also for one that tells of other capabilities: what joins the message may have one of them.
+  // For every way, even one for other capabilities: a request that joins the message later may have one of them.
   for (const way of ways)
     await insertJobs(boss, transaction, notificationQueueName(way), [{ data, startAfter }])
 }

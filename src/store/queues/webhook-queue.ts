@@ -7,7 +7,10 @@ import type { Sql } from '../postgres/sql.ts'
 
 /** The queue of jobs with one delivery. */
 export const WEBHOOK_QUEUE = 'webhook-events'
-/** The queue of jobs with several deliveries. It is one of its own: an instance of the release before, which knows no such jobs, takes none. */
+/**
+ * The queue of jobs with several deliveries. It is a separate queue, so that an instance of the release before, which knows no such jobs, takes
+ * none.
+ */
 export const WEBHOOK_BATCH_QUEUE = 'webhook-batches'
 export const DEAD_WEBHOOK_QUEUE = 'webhook-events-dead'
 
@@ -29,17 +32,17 @@ export function deliveriesIn(job: string): string {
   return `coalesce(${job}.data -> 'deliveries', jsonb_build_array(${job}.data))`
 }
 
-/** pg-boss deletes what waits longer. A delivery that was acknowledged waits for an operator however long that takes. */
+/** pg-boss deletes jobs that wait longer. An acknowledged delivery waits for an operator however long that takes. */
 const KEPT_SECONDS = 10 * 366 * 24 * 3600
 
-/** Ten attempts in a quarter of an hour. A database that is away costs none: without it no job is fetched. */
+/** Ten attempts in a quarter of an hour. A database that is away uses up none of them: without it no job is fetched. */
 const worked: Omit<Queue, 'name'> = {
   deadLetter: DEAD_WEBHOOK_QUEUE,
   retryLimit: 9,
   retryDelay: 1,
   retryBackoff: true,
   retryDelayMax: 300,
-  // After a kill -9 its jobs are taken up when this is over. Safe to be short: a job that is run twice finds its deliveries processed.
+  // After a kill -9 its jobs are taken up when this time is over. It may be short: a job that runs twice finds its deliveries processed.
   expireInSeconds: 15,
   retentionSeconds: KEPT_SECONDS,
 }
@@ -55,7 +58,7 @@ export interface WebhookJobs {
   /**
    * Adds one job for all of them.
    * @param deliveries at least one
-   * @param more.startAfter taken up no earlier than in so many seconds
+   * @param more.startAfter seconds before which the job is not taken up
    * @throws where the queue is missing: the transaction must not commit a delivery that would never be processed
    */
   readonly add: (
@@ -63,7 +66,7 @@ export interface WebhookJobs {
     deliveries: readonly QueuedDelivery[],
     more?: { readonly startAfter: number },
   ) => Promise<void>
-  /** Puts jobs of one delivery each in the place of a job of several, which would fail all of them for one. */
+  /** Replaces a job of several deliveries with a job for each, because one failing delivery would fail them all. */
   readonly split: (transaction: Sql, jobId: string, deliveries: readonly QueuedDelivery[]) => Promise<void>
   readonly remove: (transaction: Sql, queue: string, jobIds: readonly string[]) => Promise<void>
   /**
@@ -74,14 +77,14 @@ export interface WebhookJobs {
 }
 
 /**
- * The jobs as a worker thread knows them.
- * @param join of `openJoinedQueue`. Call what is returned before the transaction, as `join` says
+ * The access of a worker thread to the jobs.
+ * @param join from `openJoinedQueue`. Call the returned function before the transaction, as `join` says
  */
 export function openWebhookJobs(join: () => Promise<PgBoss>): () => Promise<WebhookJobs> {
   return async () => jobsOf(await join())
 }
 
-/** @param boss of `joinJobQueue` or `openJobQueue` */
+/** @param boss from `joinJobQueue` or `openJobQueue` */
 export function jobsOf(boss: PgBoss): WebhookJobs {
   const insert = (transaction: Sql, queue: string, jobs: JobInsert<WebhookJob>[]) =>
     insertJobs(boss, transaction, queue, jobs)

@@ -1,5 +1,5 @@
-// approval_requests, approval_request_notes and approval_request_closes: what callers ask humans to approve, each signed, what was written on it, and
-// how it was closed.
+// approval_requests, approval_request_notes and approval_request_closes: the signed requests of callers for human approval, the notes on them, and
+// how they were closed.
 import type { Pool } from 'pg'
 import { approvalRequest, approvalRequestClose } from '../../formats/artifacts/approval-request.ts'
 import { approvalRequestNote } from '../../formats/artifacts/approval-request-note.ts'
@@ -23,7 +23,7 @@ import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 const columns = artifactColumns(approvalRequest)
 type ApprovalRequestRow = RowOf<typeof columns>
 
-/** Requests are opened one after the other: how many are open is exact, and the same one is opened once. */
+/** Requests are opened one after the other: the number of open ones is exact, and the same request is opened only once. */
 export async function lockOpening(sql: Sql): Promise<void> {
   await takeLocks(sql, [{ key: 'approval requests' }])
 }
@@ -44,7 +44,7 @@ export async function findOpenRequest(
   return rows[0]?.id
 }
 
-/** How many requests are open: those of a caller, if one is given, and all. Exact under `lockOpening`. */
+/** Counts the open requests: those of a caller, if one is given, and all. Exact under `lockOpening`. */
 export async function countOpenRequests(
   sql: Sql,
   requestedBy: string | null,
@@ -59,7 +59,7 @@ export async function countOpenRequests(
 }
 
 /**
- * Whether the caller has opened as many requests within the last hour as it may, whatever became of them.
+ * Whether the caller has opened as many requests within the last hour as it may, closed ones included.
  * @returns seconds until it may open the next one; 0: now. Exact under `lockOpening`
  */
 export async function secondsToNextOpening(
@@ -76,7 +76,7 @@ export async function secondsToNextOpening(
   return rows[0]?.seconds ?? 0
 }
 
-/** When approvers are told of a request, and whether that message tells of others of its caller already. */
+/** The time at which approvers are told of a request, and whether that message already tells of others of its caller. */
 export interface NoticeTime {
   /** ISO 8601, by the database's clock. */
   readonly at: string
@@ -84,8 +84,8 @@ export interface NoticeTime {
 }
 
 /**
- * The message of the next request of a caller: at once where the last one is a minute old, else with all that it asks until that minute
- * is over. Exact under `lockOpening`.
+ * The message for a caller's next request: sent at once where the last one is a minute old, else when that minute is over, with all that the caller
+ * requests until then. Exact under `lockOpening`.
  */
 export async function nextNotice(sql: Sql, requestedBy: string): Promise<NoticeTime> {
   const { rows } = await sql.query<NoticeTime>({
@@ -115,11 +115,11 @@ export interface StandingRequest extends Sealed {
   readonly principalId: string
   readonly quorum: number
   readonly status: ApprovalRequestStatus
-  /** How many more approvals it takes at the least, whoever signs. */
+  /** The least number of approvals that are still missing. */
   readonly missing: number
-  /** The signals that approvals for it stand for; none once it is not open, or where a release before opened it. */
+  /** The signals that approvals for it stand for; empty unless it is open, or where a release before opened it. */
   readonly signals: readonly NeededSignal[]
-  /** An open request has the approvals that count, one of each person; a used one has those that were used up. Oldest first. */
+  /** For an open request the approvals that count, one for each person; for a used one those that were used up. Oldest first. */
   readonly approvals: readonly {
     readonly approvalId: string
     readonly approverId: string
@@ -128,7 +128,7 @@ export interface StandingRequest extends Sealed {
     readonly approvedAt: string
     readonly reason?: string
   }[]
-  /** Approvals for it that count no more, or never did. Oldest first. */
+  /** Approvals for it that no longer count, or never did. Oldest first. */
   readonly notCounted: readonly {
     readonly approvalId: string
     readonly approverId: string
@@ -138,24 +138,24 @@ export interface StandingRequest extends Sealed {
     readonly because: NotCounted
     readonly since?: string
   }[]
-  /** approverIds of the persons who are asked to sign it: who could, whose approval is missing, and who have not; none once it is not open. */
+  /** approverIds of the persons who are asked to sign: they may sign, have not, and their approval is missing. Empty unless it is open. */
   readonly eligible: readonly string[]
-  /** Null once it is not open, and where its policy does not say so. */
+  /** Null unless it is open and its policy sets such times. */
   readonly ask: RequestAsk | null
   /** The change that retired its policy version, where that ended it. */
   readonly endedByChange: string | null
-  /** The execution that used it up, and what came of it as far as the catalogue knows; null: none did. */
+  /** The execution that used it up, with its outcome as far as the catalogue knows; null: no execution has. */
   readonly usedBy: {
     readonly businessTransactionId: string
     readonly outcome?: CatalogueStatus
   } | null
-  /** What was written on it, oldest first. */
+  /** The notes on it, oldest first. */
   readonly notes: readonly Sealed[]
   readonly closeBody: string | null
   readonly closeSeal: string | null
 }
 
-/** When those who have not signed an open request are told of it once more, and when a further group is asked. */
+/** The times at which approvers who have not signed an open request are reminded of it, and at which a further group is asked. */
 export interface RequestAsk {
   /** ISO 8601, as `escalateAt`. */
   readonly remindAt?: string
@@ -176,21 +176,22 @@ export interface NeededSignal {
 /** The parameter of a statement that holds the persons (`ofNameJson`). */
 type PersonsParameter = `$${number}`
 
-/** As `personOf`: the person that a name names. */
+/** As `personOf`: the person to whom a name belongs. */
 function personIn(persons: PersonsParameter, name: string): string {
   const folded = `lower(${name} COLLATE "C")`
   return `coalesce(${persons}::jsonb ->> ${folded}, ${folded})`
 }
 
-/** Whether an approver is a person behind the request `item`: as the execution will choose them. */
+/** Whether an approver is a person behind the request `item`, by the same rule as in the execution. */
 function isBehindIn(persons: PersonsParameter, approverId: string): string {
   const initiators = ['item.requested_by', 'item.principal_id'].map((name) => personIn(persons, name))
   return `${personIn(persons, approverId)} IN (${initiators.join(', ')})`
 }
 
 /**
- * The signals that the request `item` needs, each with its place from 0. One that a release before opened, or that needs more than are looked
- * through, is shown as one signal without a name. Of its groups, those other than `escalate_to` are asked first; if it has no other, that one is.
+ * The signals that the request `item` needs, each with its place from 0. A request that a release before opened, or that needs more signals than are
+ * looked through, has one signal without a name. Of a signal's groups, those other than `escalate_to` are asked first; if it has no other,
+ * `escalate_to` is.
  */
 const NEEDED = `
   (SELECT n.place::integer - 1 AS place, n.one, (n.one ->> 'quorum')::integer AS quorum, n.one -> 'from' AS groups,
@@ -206,7 +207,7 @@ const GROUPS = {
 } as const
 type Groups = keyof typeof GROUPS
 
-/** Whether an approval by the approver counts for the signal `n` of NEEDED, their person apart; or whether they are asked for one. */
+/** Whether an approver counts for the signal `n` of NEEDED, or is asked for an approval. It ignores whether the approver is behind the request. */
 function countsFor(persons: PersonsParameter, approverId: string, groups: Groups = 'counted'): string {
   const isBehind = (name: string) => isBehindIn(persons, name)
   return `(n.groups IS NULL OR ${isMemberOf(approverId, GROUPS[groups], isBehind)})`
@@ -221,7 +222,7 @@ function approvalsIn(persons: PersonsParameter): string {
 const APPROVALS_OF = `
   approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL} WHERE a.request_hash = item.request_hash`
 
-/** Why an approval `a` by the key `k` does not count; null: it does, or was used up. */
+/** Why an approval `a` by the key `k` does not count; null: it counts, or was used up. */
 function whyNotCounted(persons: PersonsParameter): string {
   return `
   (CASE WHEN a.consumed_by IS NOT NULL THEN NULL
@@ -235,8 +236,8 @@ function whyNotCounted(persons: PersonsParameter): string {
 const IN_SET = '(s.bits >> n.place) & 1 = 1'
 
 /**
- * Every set of signals that the request `item` needs, with how many approvals it lacks: a person stands for one signal, so the signals of a set
- * need as many persons as all their quorums together (Hall's theorem). What is missing is what the set lacks that lacks most.
+ * Every set of signals that the request `item` needs, with how many approvals it lacks: a person stands for one signal, so the signals of a set need
+ * as many persons as all their quorums together (Hall's theorem). The request lacks as many approvals as the set that lacks most.
  */
 function setsIn(persons: PersonsParameter, groups: Groups = 'counted'): string {
   return `
@@ -258,12 +259,12 @@ const ENDED = isPolicyRetired('item', 'least(now(), item.expires_at)')
 /** No approval helps any more. */
 const OVER = '(item.expires_at <= now() OR standing.ended)'
 
-/** Every request that was not used lacks something, whatever ended it; a status follows from what the open ones lack. */
+/** The requests whose missing approvals are counted: all that were not used, however they ended; or open ones alone, which a status needs. */
 const LACKING = { ofAll: `item.status <> 'USED'`, ofOpen: `item.status = 'OPEN'` } as const
 
 /**
- * What the status of the request `item` and others of its columns follow from, found once for each: whether its policy version was retired before
- * its time was over, and how many approvals it lacks. Without OFFSET the planner would put all of it into each place that names it.
+ * The values that the status of the request `item` and other columns need, computed once for each request: whether its policy version was retired
+ * before its time was over, and how many approvals it lacks. Without OFFSET the planner would repeat the computation at each use.
  */
 export function withStanding(persons: PersonsParameter, lacking: keyof typeof LACKING = 'ofOpen'): string {
   return `
@@ -279,14 +280,14 @@ export const STATUS = `
     WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
     WHEN standing.missing = 0 THEN 'APPROVED' ELSE 'PENDING' END`
 
-/** What was written on the request `item`. */
+/** The notes on the request `item`. */
 const NOTES = 'approval_request_notes AS n WHERE n.request_id = item.request_id'
 
 /** The change that retired its policy version, where that ended it. */
 const endedBy = (ended: string) =>
   `CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ended} THEN ${policyRetiredBy('item')} END`
 
-/** The sets that lack most; none where nothing is missing. An approval that is in all of them leaves fewer missing. */
+/** The sets that lack most; none where nothing is missing. Only an approval that is in all of them reduces the number of missing ones. */
 function shortestIn(persons: PersonsParameter, groups: Groups): string {
   return `
   (SELECT array_agg(one.bits) FROM (SELECT bits, lacking, max(lacking) OVER () AS most FROM ${setsIn(persons, groups)} AS every) AS one
@@ -294,11 +295,11 @@ function shortestIn(persons: PersonsParameter, groups: Groups): string {
 }
 
 /**
- * The approvers `who` could sign it, with an approval that is missing and that they are asked for, and have not: neither a person behind it, nor
- * a person who signed under another name. Where nothing is missing, everybody whose approval counts could. The sets are found once for a
- * request, and not for each approver.
- * @param select what is read of them
- * @param where which of them
+ * The approvers, `who` in the SQL, that may still sign the request: an approval of theirs is missing, they are asked for it, are not behind the
+ * request, and have not signed it under any name. Where nothing is missing, every approver whose approval counts may sign. The sets are found once
+ * for a request, and not for each approver.
+ * @param select the columns that are read of the approvers
+ * @param where SQL that limits the approvers
  */
 function whoMaySignIn(
   persons: PersonsParameter,
@@ -358,7 +359,7 @@ function columnsIn(persons: PersonsParameter): string {
 
 /**
  * @param which by its id, or by the hash that approvals name
- * @param as.owner the caller whose it must be; null: anyone's
+ * @param as.owner the caller that must own it; null: any caller
  */
 export async function readApprovalRequest(
   sql: Sql,
@@ -370,7 +371,7 @@ export async function readApprovalRequest(
       ? ['approval_requests_read', 'item.request_id = $1::uuid', which.requestId]
       : ['approval_requests_read_by_hash', 'item.request_hash = $1::text', which.requestHash]
   const { rows } = await sql.query<StandingRequest>({
-    // To plan it takes ten times as long as to run it.
+    // Named, because planning takes ten times as long as running.
     name,
     text: `
       SELECT ${columnsIn('$3')} FROM approval_requests AS item ${withStanding('$3', 'ofAll')}
@@ -381,7 +382,7 @@ export async function readApprovalRequest(
 }
 
 /**
- * Reads the requests that one message tells of, oldest first: waits for those who are opening a request, so that none is left out.
+ * Reads the requests that one message tells of, oldest first. Waits for transactions that are opening a request, so that none is left out.
  * @param first the request that the message was made for
  */
 export async function readRequestsOfNotice(
@@ -411,12 +412,12 @@ export interface RequestToAskAgain {
   readonly why: readonly AskedAgain[]
 }
 
-/** SQL: whether the time of a request has come since it was looked at last. */
+/** SQL: whether a time of the request has come since it was last looked at. */
 const cameDue = (time: string) => `item.${time} BETWEEN due.ask_next_at AND now()`
 
 /**
- * Takes the open requests whose reminder or escalation is due, the first ones first; `limit` at most. Each is taken once for each of its times, by
- * whichever instance: those that somebody has locked are left for the next time.
+ * Takes the open requests whose reminder or escalation is due, the first ones first; `limit` at most. Only one instance takes a request at each of
+ * its times: locked requests are left for the next time.
  */
 export async function takeRequestsToAskAgain(sql: Sql, limit: number): Promise<RequestToAskAgain[]> {
   const { rows } = await sql.query<RequestToAskAgain>({
@@ -436,7 +437,7 @@ export async function takeRequestsToAskAgain(sql: Sql, limit: number): Promise<R
   return rows
 }
 
-/** A request, and whom it asks. */
+/** A request, and the approvers whom it asks. */
 export interface AskingRequest extends StandingRequest {
   /** As `eligible`, but without its escalation. */
   readonly askedFirst: readonly string[]
@@ -459,7 +460,7 @@ export async function readAskingRequests(
 }
 
 /**
- * Locks a request: who closes it, and who delivers an approval for it, waits here for the other.
+ * Locks a request: closing it and delivering an approval for it wait for each other here.
  * @returns whether there is such a request
  */
 export async function lockApprovalRequest(sql: Sql, requestHash: string): Promise<boolean> {
@@ -473,7 +474,7 @@ export async function lockApprovalRequest(sql: Sql, requestHash: string): Promis
 /** SQL of a member of the request `item`. */
 const member = (name: string) => `(${storedJson('item.body')} ->> '${name}')`
 
-/** How the filters of requests are met. None has an index: there are some for each human who decides them, not some for each execution. */
+/** The conditions of the filters of requests. None has an index: the number of requests grows with the humans who decide, not with executions. */
 const conditions = {
   callerId: 'lower(item.requested_by) = lower($::text)',
   capability: `lower(${member('capability')}) = lower($::text)`,
@@ -490,20 +491,20 @@ const conditions = {
     text: `lower(concat_ws(E'\\n', ${member('capability')}, ${member('target')}, ${member('parameters')}))`,
     id: 'item.request_id',
   }),
-  /** The caller that may see its own alone: exactly this one. */
+  /** For a caller that may see only its own requests: exactly this caller. */
   owner: 'item.requested_by = $::text',
 } as const satisfies Conditions
 
 export type RequestFilters = FiltersOf<typeof conditions>
 
-/** What is looked through for what has no index: all open requests, of which there are a thousand at most, and the others of the newest ones. */
+/** The requests that are searched without an index: all open ones, of which there are a thousand at most, and the newest of the others. */
 const LOOKED_THROUGH = `(
   SELECT request_id, created_at, status, body, requested_by FROM approval_requests WHERE status = 'OPEN'
   UNION ALL
   SELECT request_id, created_at, status, body, requested_by
   FROM (SELECT * FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT 2000) AS newest WHERE status <> 'OPEN')`
 
-/** The contents of requests that fit, canonical: the newest ones, or open ones before them. */
+/** The canonical contents of requests that match: newest first, or open ones before the others. */
 export async function findApprovalRequests(
   sql: Sql,
   filters: Pick<RequestFilters, 'q' | 'owner'>,
@@ -521,14 +522,14 @@ export async function findApprovalRequests(
 /** A request that others are compared with. */
 export interface RequestBeside extends Pick<StandingRequest, 'status' | 'body' | 'closeBody'> {}
 
-/** Of those that are found. */
+/** The most requests that are found. */
 const BESIDE_MAX = 500
 
 /**
- * Finds requests by anybody, newest first, on some targets, or with some parameters, among open ones and the newest. Only those are parsed in which a target or
- * a text stands somewhere.
- * @param by.targets whatever their case
- * @param by.parameters members that are all there, with these values; the first is a text
+ * Finds requests of any caller, newest first, on some targets, or with some parameters, among open ones and the newest. Only bodies that contain a
+ * target or a text are parsed.
+ * @param by.targets in upper or lower case
+ * @param by.parameters members that must all be present with these values; the first is a text
  */
 export async function findRequestsBeside(
   sql: Sql,
@@ -564,14 +565,14 @@ export async function findRequestsBeside(
       persons.ofNameJson,
       by.targets.map(plainText),
       by.parameters.map((members) => plainJson(Object.fromEntries(members))),
-      // As they stand in a body, which is canonical JSON.
+      // In the form that they have in a body, which is canonical JSON.
       words.map((word) => JSON.stringify(word)),
     ],
   })
   return rows
 }
 
-/** What the column `status` of requests with a status may be. */
+/** The values of the column `status` for each status of a request. */
 const storedAs = {
   PENDING: `'OPEN'`,
   APPROVED: `'OPEN'`,
@@ -582,7 +583,7 @@ const storedAs = {
   WITHDRAWN: `'WITHDRAWN'`,
 } as const satisfies Readonly<Record<ApprovalRequestStatus, string>>
 
-/** SQL: the request `item`, with its standing, has a status. Of others only the column is looked at. */
+/** SQL: whether the request `item`, with its standing, has a status. A row whose column rules the status out is not examined further. */
 const hasStatus = (status: ApprovalRequestStatus) =>
   `item.status IN (${storedAs[status]}) AND ${STATUS} = '${status}'`
 
@@ -591,20 +592,20 @@ export type RequestOrder = (typeof requestOrders)[number]
 
 interface ListedRequests extends RequestFilters {
   readonly status: ApprovalRequestStatus | null
-  /** Only those that are pending and that this approver may sign and has not; null: all. */
+  /** Only pending requests that this approver may sign and has not signed; null: all. */
   readonly waitingFor: string | null
-  /** What comes first: the newest, as where it is null, or what expires first. */
+  /** The order: newest first, also where it is null, or earliest expiry first. */
   readonly order: RequestOrder | null
   readonly persons: Persons
 }
 
-/** A page of requests. What is asked for stands in the statement, so that a plan that is kept has the index of it. */
+/** A page of requests. The status is part of the statement's text, so that a kept plan uses its index. */
 export async function listApprovalRequests(
   sql: Sql,
   range: PageRange,
   { status, waitingFor, order, persons, until = null, ...filters }: ListedRequests,
 ): Promise<Page<StandingRequest>> {
-  // Nobody waits for what is not pending.
+  // Only pending requests wait for approvers.
   if (waitingFor !== null && (status ?? 'PENDING') !== 'PENDING') return { rows: [], next: null }
   const wanted = waitingFor === null ? status : 'PENDING'
   const isByEnd = order === 'ending_soon'
@@ -625,7 +626,7 @@ export async function listApprovalRequests(
   return readPageOf(
     sql,
     {
-      // To plan it takes as long as to run it. Further filters have plans of their own, by their values.
+      // Named, because planning takes as long as running. With further filters it is planned with their values.
       ...(further.values.length === 0 ? { name } : {}),
       table: 'approval_requests',
       ...(isByEnd ? { time: 'expires_at', ascending: true } : { time: 'created_at' }),
@@ -641,17 +642,17 @@ export async function listApprovalRequests(
   )
 }
 
-/** How many of the requests that somebody waits for have changed. */
+/** The state of a request that a client waits for, by which a change is noticed. */
 export interface RequestState {
   readonly requestId: string
   readonly status: ApprovalRequestStatus
   /** How many approvals count. */
   readonly approved: number
-  /** How many notes were written on it. */
+  /** The number of notes on it. */
   readonly noted: number
 }
 
-/** Looks at several requests at once, by their ids. */
+/** Reads the states of several requests at once, by their ids. */
 export async function readRequestStates(
   sql: Sql,
   requestIds: readonly string[],
@@ -671,7 +672,7 @@ export async function readRequestStates(
 const noteColumns = artifactColumns(approvalRequestNote)
 const insertNote = rowsInto(approvalRequestNote.stored.table, noteColumns)
 
-/** Under `lockApprovalRequest`, of a request that is open. */
+/** Call it under `lockApprovalRequest`, for an open request. */
 export async function insertRequestNote(sql: Transaction, row: RowOf<typeof noteColumns>): Promise<void> {
   await sql.run(insertNote([row]))
 }
@@ -680,7 +681,7 @@ const closeColumns = artifactColumns(approvalRequestClose)
 const insertClose = rowsInto(approvalRequestClose.stored.table, closeColumns)
 
 /**
- * Waits for every execution that may be using approvals of this action up: after it, the request is used or can be closed.
+ * Waits for every execution that may be using up approvals of this action: afterwards the request is used or can be closed.
  * @param action of the request
  */
 export async function lockForClosing(
@@ -690,7 +691,7 @@ export async function lockForClosing(
   await takeLocks(sql, [approvalLock(action)])
 }
 
-/** Under `lockForClosing` and `lockApprovalRequest`, of a request that is open. */
+/** Call it under `lockForClosing` and `lockApprovalRequest`, for an open request. */
 export async function closeApprovalRequest(
   sql: Transaction,
   row: RowOf<typeof closeColumns>,
@@ -732,8 +733,8 @@ export interface ExpiredRequest {
 }
 
 /**
- * Marks requests whose time is over, or whose policy version was retired, the first ones first; `limit` at most. Those that somebody has
- * locked are left for the next time.
+ * Marks requests whose time is over, or whose policy version was retired, the first ones first; `limit` at most. Locked requests are left for the
+ * next time.
  */
 export async function expireApprovalRequests(sql: Sql, limit: number): Promise<ExpiredRequest[]> {
   const { rows } = await sql.query<ExpiredRequest>({

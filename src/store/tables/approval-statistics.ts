@@ -6,7 +6,7 @@ import { storedJson } from '../postgres/json.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 interface Range {
-  /** ISO 8601, included; `until` is excluded. Of the opening of requests. */
+  /** The times of opening that count, ISO 8601: `since` is included, `until` is excluded. */
   readonly since: string
   readonly until: string
   /** Only the requests of this caller; null: everybody's. */
@@ -31,23 +31,23 @@ const inRange = (request: string) =>
   `${request}.created_at >= $1::timestamptz AND ${request}.created_at < $2::timestamptz
     AND ($3::text IS NULL OR ${request}.requested_by = $3::text)`
 
-/** The decisions of an approver, or of all. */
+/** The decisions of an approver, or of all approvers. */
 export interface Decisions {
-  /** Null: of all. */
+  /** Null: all approvers. */
   readonly approverId: string | null
   readonly approved: number
   readonly declined: number
-  /** From the opening of a request to the decision: half of them and 9 of 10 took no longer. Null without any. */
+  /** The time from opening to decision: half of the decisions, and 9 of 10, took no longer. Null without decisions. */
   readonly p50Seconds: number | null
   readonly p90Seconds: number | null
 }
 
-/** Those who have decided most; the rest is in the row of all. */
+/** The approvers with most decisions have a row each; the row of all approvers covers the rest. */
 const APPROVERS_MAX = 100
 
 /**
- * Reads the decisions about requests that were opened in the range, those of all first.
- * @param approverIds the approver that a human is, by callerId: whoever declines signs as a caller
+ * Reads the decisions about requests that were opened in the range, those of all approvers first.
+ * @param approverIds the approverId of each human by callerId, because humans decline as callers
  */
 export async function readDecisions(
   sql: Sql,

@@ -1,4 +1,4 @@
-// approvals: what humans have signed, each used up by at most one execution (decisions §7).
+// approvals: the signed approvals of humans, each used up by at most one execution (decisions §7).
 import { approverOf, IS_KEY_OF_APPROVAL, type ApproverRow } from './approvers.ts'
 import type { ApprovalStatus } from '../../formats/schemas/approval.ts'
 import { positionColumns } from './log-queue.ts'
@@ -28,12 +28,12 @@ export async function insertApproval(sql: Transaction, row: ApprovalRow): Promis
   return stored.flat().length === 1
 }
 
-/** SQL: the signature counter of an approval's passkey; null for what a raw key signed (Web Authentication Level 3 §6.1, the last four bytes). */
+/** SQL: the signature counter of an approval's passkey; null for an approval by a raw key (Web Authentication Level 3 §6.1, the last four bytes). */
 const COUNTER = `(
   SELECT get_byte(d, 33) * 16777216::bigint + get_byte(d, 34) * 65536 + get_byte(d, 35) * 256 + get_byte(d, 36)
   FROM decode(a.body::json #>> '{webauthn,authenticatorData}', 'base64') AS d)`
 
-/** Approvals of a key that a counter is compared with, before and after: enough to notice a copy that is used. */
+/** How many approvals of a key a counter is compared with, before and after: enough to notice a copy that is in use. */
 const COMPARED_MAX = 200
 
 /**
@@ -73,7 +73,7 @@ export interface UsableApproval {
   readonly request: { readonly requestHash: string; readonly body: string } | null
 }
 
-/** Held by who reads usable approvals of an action until they are used up, and by who closes a request for it. */
+/** Held from reading the usable approvals of an action until they are used up, and while a request for it is closed. */
 export function approvalLock({ capability, target }: { capability: string; target: string }): AdvisoryLock {
   return { key: JSON.stringify(['approval', capability, target]) }
 }
@@ -82,10 +82,10 @@ export function approvalLock({ capability, target }: { capability: string; targe
 const USABLE_MAX = 500
 
 /**
- * Reads the approvals that may allow an action now: unused, valid at `at`, by a key that is not revoked, and for no request or one that is
- * open. Those for a request come first, then exact ones, then those that end soonest. The caller checks requests and limits against the
- * execution, and holds `approvalLock` and APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed.
- * @param action.notBy approverIds: however many approvals they have signed, none of them displaces another approver's
+ * Reads the approvals that may allow an action now: unused, valid at `at`, by a key that is not revoked, and for no request or one that is open.
+ * Those for a request come first, then exact ones, then those that end soonest. The caller checks requests and limits against the execution, and
+ * holds `approvalLock` and APPROVERS_IN_EFFECT, so that the approvals are still unused when they are consumed.
+ * @param action.notBy approverIds whose approvals are left out: however many they have signed, they displace no other approver's
  */
 export async function readUsableApprovals(
   sql: Sql,

@@ -29,17 +29,20 @@ export async function readApproverGroups(sql: Sql): Promise<ApproverGroupRow[]> 
   return (await inEffect(sql, 'approver-group')).map(approverGroupOf)
 }
 
-/** Why an approver's approval counts where a policy names groups: the evidence beside it in a decision. */
+/** Why an approver's approval counts where a policy names groups: the evidence of it in a decision. */
 export type Membership = {
   readonly group: string
   /** The change that set the group as it is. */
   readonly changeId: string
-  /** The member in whose place the approver counts, and the change that says so; left out: they are a member. */
+  /** The member in whose place the approver counts, and the change that says so; left out where the approver is a member. */
   readonly standsInFor?: string
   readonly standInChangeId?: string
 }
 
-/** @returns undefined for an approver who counts for none of the groups; of several memberships a member's own, of the first group */
+/**
+ * @returns undefined for an approver who counts in none of the groups; an approver's own membership goes before a stand-in's, the
+ *   first group before the others
+ */
 export type Memberships = (groups: readonly string[], approverId: string) => Membership | undefined
 
 interface StandIn {
@@ -49,9 +52,10 @@ interface StandIn {
 }
 
 /**
- * Reads who counts in which group. An execution holds APPROVERS_IN_EFFECT from before the reading until its claim has committed.
- * @param options.at ISO 8601: what another instance's clock has put in effect later is not in effect yet
- * @param options.isBehind nobody counts in place of a person behind the execution
+ * Reads which approvers count in which group. An execution holds APPROVERS_IN_EFFECT from before the reading until its claim has
+ * committed.
+ * @param options.at ISO 8601: a change that another instance has put in effect later, by its own clock, is not in effect yet
+ * @param options.isBehind whether an approver is a person behind the execution, in whose place no stand-in counts
  */
 export async function readMemberships(
   sql: Sql,
@@ -100,7 +104,7 @@ export async function readMemberships(
 
 /**
  * SQL: whether an approver counts in one of the groups, a JSON array of names.
- * @param isBehind SQL of whether an approver is a person behind the execution, in whose place nobody counts
+ * @param isBehind SQL of whether an approver is a person behind the execution, in whose place no stand-in counts
  */
 export function isMemberOf(
   approverId: string,

@@ -15,7 +15,7 @@ export interface ApproverRow {
   readonly revokedAt: string | null
 }
 
-/** A type, because an interface is no JSON to the compiler. */
+/** A type, because the compiler does not take an interface for JSON. */
 export type EnrolledPasskey = {
   readonly rpId: string
   readonly origins: readonly string[]
@@ -39,7 +39,7 @@ export const IS_KEY_OF_APPROVAL = `k.kind = 'approver' AND k.key = a.approver_id
 /** SQL: the keys of approvers in effect. */
 export const APPROVERS = `(SELECT split_part(key, ':', 1) AS approver_id FROM authority WHERE kind = 'approver' AND began_at IS NOT NULL AND ended_at IS NULL)`
 
-/** Every key ever enrolled, the revoked ones too: what they approved before can still be verified. */
+/** Every key ever enrolled, the revoked ones too: their earlier approvals can still be verified. */
 export async function readApprovers(sql: Sql): Promise<ApproverRow[]> {
   return (await everything(sql, 'approver')).map(approverOf)
 }
@@ -61,7 +61,7 @@ export async function readApprover(sql: Sql, { approverId, keyId }: WhichKey): P
   return rows.map(approverOf)[0] ?? null
 }
 
-/** Held shared by executions that rest on approvals until they are claimed; taken whole by what revokes a key or changes a group. */
+/** Executions that rest on approvals hold it shared until they are claimed; a change that revokes a key or changes a group takes it exclusively. */
 export const APPROVERS_IN_EFFECT: AdvisoryLock = { key: 'approvers in effect', shared: true }
 
 /**
@@ -73,7 +73,7 @@ export function revocationTime(sql: Sql, { approverId, keyId }: WhichKey): Promi
   return timeAfterUse(sql, { approverIds: [approverId], keyId })
 }
 
-/** As `revocationTime`, of a group of approvers, or of the keys of several. */
+/** As `revocationTime`, for a group of approvers or for the keys of several. */
 export async function timeAfterUse(
   sql: Sql,
   { approverIds, keyId = null }: { readonly approverIds: readonly string[]; readonly keyId?: string | null },

@@ -1,4 +1,4 @@
-// The tables of evidence that the log has entries of, and how the entries of a row follow from it. Each row is read by its key, on Citus
+// The tables of evidence that has entries in the log, and how the entries of a row follow from it. Each row is read by its key, on Citus
 // with its distribution column.
 import { approval } from '../../formats/artifacts/approval.ts'
 import { authorization } from '../../formats/artifacts/authorization.ts'
@@ -16,13 +16,13 @@ import type { QueuedEntry } from './log-queue.ts'
 
 export interface Artifact extends Pick<QueuedEntry, 'hash' | 'id'> {
   readonly kind: LoggedKind
-  /** It is counted in these: their names exist. */
+  /** The streams that count it: their names exist. */
   readonly streams: QueuedEntry['streams']
-  /** It is counted in these if their names existed when it was logged: what was refused, approved or proposed may name any. */
+  /** The streams that count it if their names existed when it was logged: a refused, approved or proposed artifact may contain any name. */
   readonly named?: QueuedEntry['streams']
 }
 
-/** The texts that were read of a row, by name. Where the database has null it is the empty text, which no column is otherwise. */
+/** The texts of a row, by name. A null in the database is the empty text, which no column holds otherwise. */
 export type ArtifactRow = Readonly<Record<string, string>>
 
 export interface ArtifactTable {
@@ -31,11 +31,11 @@ export interface ArtifactTable {
   /** The column, with the cast of its values. */
   readonly key: readonly [column: string, cast: 'uuid' | 'text']
   readonly owner?: NonNullable<LoggedArtifactKind['stored']['owner']>
-  /** SQL of when a row was made, as text, over `c` and, where it is `joined`, `t`. */
+  /** SQL of the time at which a row was made, as text, over `c` and, where it is `joined`, `t`. */
   readonly createdAt: string
-  /** The key is of several rows, with an `ordinal` each. */
+  /** Several rows share the key, with an `ordinal` each. */
   readonly numbered?: true
-  /** SQL of what `artifacts` reads of a row `c`, as text, by name. */
+  /** SQL of the values of a row `c` that `artifacts` needs, as text, by name. */
   readonly columns: Readonly<Record<string, string>>
   /** The transaction is read too, as `t`. */
   readonly joined?: true
@@ -67,7 +67,7 @@ const DIFFERENCES: { readonly [table: string]: Partial<ArtifactTable> } = {
       const made = [body, resolvedBody]
         .filter((text) => text !== '')
         .map((text) => artifactOf(governanceChange, text, row))
-      // A policy that was approved exists: what was proposed of it is counted too.
+      // An approved policy exists, so the streams count its proposal too.
       const { streams = {}, ...counted } = made.at(-1) ?? {}
       return made.map(({ kind, hash, id }) => ({ ...counted, kind, hash, id, streams }))
     },

@@ -35,7 +35,7 @@ export async function listAuditEvents(
   return readPageOf(
     sql,
     {
-      // By type unnamed, so that it is planned with its values: a generic plan reads past all other types.
+      // With a type it is unnamed, so that it is planned with its values: a generic plan reads past all other types.
       ...(ofType ? {} : { name: 'audit_events_list' }),
       table: 'audit_events',
       time: 'occurred_at',

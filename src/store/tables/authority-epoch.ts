@@ -1,4 +1,4 @@
-// authority_epoch: one number that grows with every change of what is in effect, so that instances know when to read again.
+// authority_epoch: one number that grows with every change of authority in effect, so that instances know when to read again.
 import type { Sql } from '../postgres/sql.ts'
 
 /** In the transaction of the change itself: a reader that sees the new number sees the change. */

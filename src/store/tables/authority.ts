@@ -9,7 +9,10 @@ import { sha256Hex } from '../sha256.ts'
 
 type Texts = Readonly<Record<string, string>>
 
-/** The particulars of a kind. Each function takes what a change of this kind proposes; `target` also takes what a change proposes that ends something. */
+/**
+ * The particulars of a kind. Each function takes the proposal of a change of this kind; `target` also takes the proposal of a change that ends
+ * something.
+ */
 interface AuthorityKind {
   /** The target of the changes, as the proposal names it. */
   readonly target: (proposed: Texts) => string
@@ -25,7 +28,7 @@ export const authorityKinds: Readonly<Record<ChangeKindName, AuthorityKind>> = {
   policy: {
     target: ({ policyId, policyVersion }) => `${policyId}/${policyVersion}`,
     once: true,
-    // The versions that end with this one.
+    // `retires` names the versions that this one ends.
     stated(proposed) {
       const { retires: _, ...document } = proposed
       return document
@@ -58,7 +61,7 @@ export function standInTarget({ for: away, from }: { readonly for: string; reado
   return `${away}/${from}`
 }
 
-/** @returns canonical text of what a change of this kind puts in effect */
+/** @returns canonical text of the content that a change of this kind puts in effect */
 export function statedText(kind: ChangeKindName, proposed: Members): string {
   return canonicalize(authorityKinds[kind].stated?.(proposed) ?? proposed)
 }
@@ -104,7 +107,7 @@ const ORDER = 'target, began_at DESC NULLS LAST, number'
 
 const ONCE = Object.entries(authorityKinds).flatMap(([kind, { once }]) => (once ? [`'${kind}'`] : []))
 
-/** Reads what is in effect of every kind, and of those whose targets never come back everything: an approval by a revoked key still verifies. */
+/** Reads everything in effect, and all rows of the kinds whose targets never come back: an approval by a revoked key still verifies. */
 export async function readAllAuthority(sql: Sql): Promise<AuthorityRow[]> {
   const { rows } = await sql.query<AuthorityRow>({
     name: 'authority_all',
@@ -113,7 +116,7 @@ export async function readAllAuthority(sql: Sql): Promise<AuthorityRow[]> {
   return rows
 }
 
-/** Reads everything that was ever in effect, and the unapproved documents. */
+/** Reads every row that was ever in effect, and the unapproved documents. */
 export async function everything(sql: Sql, kind: ChangeKindName): Promise<AuthorityRow[]> {
   const { rows } = await sql.query<AuthorityRow>(
     `SELECT ${COLUMNS} FROM authority WHERE kind = $1::text ORDER BY ${ORDER}`,
@@ -122,7 +125,7 @@ export async function everything(sql: Sql, kind: ChangeKindName): Promise<Author
   return rows
 }
 
-/** @param target one target alone */
+/** @param target only this target */
 export async function inEffect(sql: Sql, kind: ChangeKindName, target?: string): Promise<AuthorityRow[]> {
   const { rows } = await sql.query<AuthorityRow>(
     `SELECT ${COLUMNS} FROM authority
@@ -156,8 +159,8 @@ export interface Act {
 }
 
 /**
- * Puts in effect what a change proposes, in the transaction that approves it: a document that is loaded with this content, or a new row.
- * @returns false where that is in effect or was, or something else has its unique key: nothing is written then
+ * Puts the proposal of a change in effect, in the transaction that approves it: a document that is loaded with this content, or a new row.
+ * @returns false where it is or was in effect, or another row has its unique key: nothing is written then
  */
 export async function begin(
   sql: Sql,
@@ -176,7 +179,7 @@ export async function begin(
 
 /**
  * Ends the row in effect, in the transaction that approves the change.
- * @returns what ended: fewer than `targets` where one is not in effect
+ * @returns the ended rows: fewer than `targets` where a target is not in effect
  */
 export async function end(
   sql: Sql,
@@ -192,8 +195,8 @@ export async function end(
 }
 
 /**
- * Begins or ends what a change names, as its action says.
- * @returns false where the state is another one by now: nothing is written then
+ * Begins or ends the targets of a change, as its action says.
+ * @returns false where their state has changed since: nothing is written then
  */
 export async function enact(
   sql: Sql,
@@ -229,7 +232,7 @@ export async function loadDocument(
  * Inserts a row.
  * @param row.key the key where a target may come back
  * @param row.genesis began at the very first start
- * @returns false where its key, or its unique key, is there already: nothing is inserted then
+ * @returns false where its key, or its unique key, exists already: nothing is inserted then
  */
 export async function insert(
   sql: Sql,

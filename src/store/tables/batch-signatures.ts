@@ -1,5 +1,5 @@
 // batch_signatures: the ML-DSA signature of a batch's head, stored once for all records and receipts that are under it. Their texts are
-// stored with an empty value, and a reader gets byte for byte what was sent (docs/design-notes.md "Batch signatures").
+// stored with an empty value, and a reader gets byte for byte the text that was sent (docs/design-notes.md "Batch signatures").
 import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
@@ -11,7 +11,7 @@ const VALUE_CHARACTERS = 4412
 export const wholeBytes = (column: string) =>
   `octet_length(${column}) + CASE WHEN strpos(${column}, '"value":""') > 0 THEN ${VALUE_CHARACTERS} ELSE 0 END`
 
-/** A signature by batch as canonical text has it: up to its value, the UUID of its origin, and the value. */
+/** A signature by batch in canonical text: the part up to its value, the UUID of its origin, and the value. */
 const SIGNATURE =
   /("algorithm":"ml-dsa-65-batch","batch":\{"index":\d+,"origin":"[^"]+\/batch\/([0-9a-f-]{36})","path":\[[^\]]*\],"size":\d+\},"keyId":"[^"]*",(?:"signedAt":"[^"]*",)?"value":")([^"]*)/g
 
@@ -40,7 +40,7 @@ export function insertBatchSignatures(rows: readonly BatchSignature[]): Statemen
 /** Takes the shared signatures out of texts that are to be stored. */
 interface SharedSignatures {
   readonly takenFrom: (text: string) => string
-  /** Stores what was taken. */
+  /** Stores the signatures that were taken. */
   readonly statements: () => Statement[]
 }
 
@@ -57,7 +57,7 @@ export function shareSignatures(): SharedSignatures {
 }
 
 /**
- * Gives stored texts their shared signatures back, by one statement for all of them and none where they have none.
+ * Gives stored texts their shared signatures back, by one statement for all of them, or none if no text needs one.
  * @returns in the order of `texts`; where a signature is not stored, its value stays empty and does not verify
  */
 export async function withSharedSignatures<Text extends string | null>(

@@ -6,7 +6,7 @@ import type { Sql } from '../postgres/sql.ts'
 import { asText, type Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
-/** With the place in the log of its authorization. */
+/** A row, with the place in the log of its authorization. */
 export interface BusinessTransactionRow extends LogPosition {
   /** Lower case. */
   readonly businessTransactionId: string
@@ -17,7 +17,7 @@ export interface BusinessTransactionRow extends LogPosition {
   readonly body: string
   /** Canonical text of the signed execution authorization, whose nonce this row consumes; null where none was released. */
   readonly executionAuthorization: string | null
-  /** How long after the release it is in doubt if it is still open; null likewise. The database adds it to its own time. */
+  /** Milliseconds from the release until it is in doubt, if it is still open; null likewise. The database adds them to its own time. */
   readonly inDoubtAfterMs: number | null
 }
 

@@ -5,7 +5,7 @@ import { everything, type AuthorityRow } from './authority.ts'
 
 /** Plain data: it crosses to the threads. */
 export interface StoredCallerKey {
-  /** How threads name it; never used twice. */
+  /** Threads name the key by it; it is never used twice. */
   readonly number: number
   readonly keyHash: string
   readonly callerId: string
@@ -14,7 +14,7 @@ export interface StoredCallerKey {
   readonly isRevoked: boolean
 }
 
-/** A key with its story. */
+/** A key with its history. */
 export interface CallerKeyRow extends StoredCallerKey {
   /** ISO 8601, as `revokedAt`. */
   readonly issuedAt: string | null
@@ -27,8 +27,8 @@ export interface CallerKeyRow extends StoredCallerKey {
 }
 
 /**
- * Taken by whatever gives a human a name or a key, in any register: what two changes must not both do, such as to give one key to two persons or to
- * revoke the last humans, is looked up before it is written.
+ * Taken by every change that gives a human a name or a key, in any register. Without it, two changes could pass a check together and then both be
+ * written: they could give one key to two persons, or revoke the last humans.
  */
 export const NAMING: AdvisoryLock = { key: 'caller keys' }
 
@@ -49,22 +49,22 @@ function callerKeyOf(row: AuthorityRow): CallerKeyRow {
   }
 }
 
-/** @returns in the order of their coming */
+/** @returns in the order in which they were added */
 export function callerKeysOf(rows: readonly AuthorityRow[]): CallerKeyRow[] {
   return rows.map(callerKeyOf).toSorted((a, b) => a.number - b.number)
 }
 
-/** Every key that governance has issued or revoked, in the order of their coming. */
+/** Every key that governance has issued or revoked, in the order in which they were added. */
 export async function readCallerKeys(sql: Sql): Promise<CallerKeyRow[]> {
   return callerKeysOf(await everything(sql, 'caller-key'))
 }
 
-/** An expired key is kept so long: the clocks of instances differ. */
+/** Expired keys are kept this long, because the clocks of instances differ. */
 const EXPIRED_MS = 3_600_000
 
 /**
- * Picks the keys that decide who may call: those that are neither revoked nor expired for an hour, and the word on the configured ones. Those
- * revoked before are left out, because they are as unknown as any other.
+ * Picks the keys that decide which callers are let in: those neither revoked nor expired for an hour, and the rows of configured keys. Other revoked
+ * keys are left out, because an unknown key is refused anyway.
  * @param configured the entries of SERVICE_API_KEYS
  */
 export function callerKeysInEffect(

@@ -8,7 +8,7 @@ import { isoTime, type Sql } from '../postgres/sql.ts'
 export interface CatalogueEntry {
   readonly businessTransactionId: string
   readonly status: CatalogueStatus
-  /** How somebody's word closed it; null: nobody's did. */
+  /** How a statement closed it, without evidence; null: no statement did. */
   readonly resolution: Resolution | null
   /** ISO 8601, as all times. */
   readonly decidedAt: string
@@ -26,7 +26,7 @@ export interface CatalogueEntry {
   readonly currency: string | null
   /** The approval request whose approvals it used up. */
   readonly requestId: string | null
-  /** Of a refusal: whether approvals would have lifted it. Null: it was not refused, or a release before wrote the entry. */
+  /** For a refusal: whether approvals would have lifted it. Null: it was not refused, or a release before wrote the entry. */
   readonly approvable: boolean | null
 }
 
@@ -58,7 +58,7 @@ const columns = {
 
 const names = Object.keys(columns)
 
-/** In the place of the rows that the same executions have. */
+/** Stores rows in place of those that the same executions have. */
 export const putEntries = overRows<CatalogueRow>({
   name: 'catalogue_entries_put',
   text: `
@@ -100,7 +100,7 @@ export async function listUnfilled(sql: Sql, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Takes entries as they are, where nothing that is stored could fill them in. */
+/** Marks entries as filled in that nothing stored could fill in. */
 export async function markFilled(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await sql.query({

@@ -1,4 +1,4 @@
-// What is stored of executions, as the catalogue reads it. On Citus these tables lie together; transitions are on the coordinator.
+// The stored evidence of executions, as the catalogue reads it. On Citus they are co-located; transitions are on the coordinator.
 import type { IntentState, Resolution } from '../../formats/schemas/intent-states.ts'
 import { readTransitions } from './intent-transitions.ts'
 import type { BuildingBelow } from './catalogue-state.ts'
@@ -34,7 +34,7 @@ type StoredRow = Omit<StoredExecution, 'transition' | 'closedBefore'> & {
   readonly resolutionBefore: Resolution | null
 }
 
-/** @returns those that are there, in no order */
+/** @returns the executions that exist, in no order */
 export async function readStoredExecutions(sql: Sql, ids: readonly string[]): Promise<StoredExecution[]> {
   if (ids.length === 0) return []
   const { rows } = await sql.query<StoredRow>({
@@ -51,7 +51,7 @@ export async function readStoredExecutions(sql: Sql, ids: readonly string[]): Pr
       WHERE t.business_transaction_id = ANY ($1::uuid[])`,
     values: [ids],
   })
-  // A record or a refusal is the end; for the others somebody's word may be.
+  // A record or a refusal is the end; any other execution may have ended by a signed transition.
   const others = rows.filter(({ record, refusal }) => record === null && refusal === null).map(({ id }) => id)
   const transitions = await readTransitions(sql, others)
   return rows.map(({ stateBefore: state, atBefore: at, resolutionBefore: resolution, ...row }) => ({
@@ -61,7 +61,7 @@ export async function readStoredExecutions(sql: Sql, ids: readonly string[]): Pr
   }))
 }
 
-/** The next executions below one, newest first. @param since none that was decided before it, ISO 8601; null: no bound */
+/** The next executions below one, newest first. @param since leaves out those decided before it, ISO 8601; null: no bound */
 export async function listBelow(
   sql: Sql,
   { decidedAt, id }: BuildingBelow,

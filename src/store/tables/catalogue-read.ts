@@ -1,4 +1,4 @@
-// Reads the catalogue by what people look for.
+// Searches the catalogue, and counts and sums its entries.
 import { catalogueStatuses } from '../../formats/schemas/catalogue.ts'
 import { ENTRY, type CatalogueEntry } from './catalogue-entries.ts'
 import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts'
@@ -7,19 +7,19 @@ import { storedJson } from '../postgres/json.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /**
- * SQL: whether a provider's delivery contradicts what an entry `item` says. The audit has an index by which the few are found; the deliveries say
- * whether it is so still, because one that is processed again may come to something else.
+ * SQL: whether a provider's delivery contradicts an entry `item`. An index of the audit finds the few candidates; the deliveries say whether they
+ * still contradict, because a delivery that is processed again may have another outcome.
  */
 const CONTRADICTED = `item.business_transaction_id IN (
   SELECT w.business_transaction_id FROM audit_events AS a JOIN webhook_events AS w
     ON w.provider = ${storedJson('a.body')} #>> '{detail,provider}' AND w.event_id = ${storedJson('a.body')} #>> '{detail,eventId}'
   WHERE a.type = 'confirmation.contradicts' AND w.outcome = 'contradicted' AND w.business_transaction_id IS NOT NULL)`
 
-/** Every list and every sum takes these. */
+/** The filters of every list and every sum. */
 const conditions = {
   // A constant, by which the partial index of a status can be chosen.
   status: (status) => `item.status = '${catalogueStatuses.find((known) => known === status) ?? ''}'`,
-  // Null is no: what was not refused, too, would not have been lifted.
+  // Null means no: approvals would not have lifted an execution that was not refused, either.
   approvable: (approvable) => `item.approvable IS ${approvable === 'true' ? '' : 'NOT '}TRUE`,
   contradicted: (contradicted) => (contradicted === 'true' ? CONTRADICTED : `NOT (${CONTRADICTED})`),
   capability: 'lower(item.capability) = lower($::text)',
@@ -34,10 +34,10 @@ const conditions = {
   since: 'item.decided_at >= $::timestamptz',
   until: 'item.decided_at < $::timestamptz',
   q: textOrId({ text: 'item.search', id: 'item.business_transaction_id' }),
-  /** The caller that may see its own alone: exactly this one. */
+  /** For a caller that may see only its own executions: exactly this caller. */
   owner(owner, parameter) {
     const value = `${parameter(owner)}::text`
-    // The index has names without their case.
+    // The index has names in lower case.
     return `lower(item.caller_id) = lower(${value}) AND item.caller_id = ${value}`
   },
 } as const satisfies Conditions
@@ -90,7 +90,7 @@ export async function findEntries(
   return rows
 }
 
-/** What sums can be grouped by: SQL over an entry `item`. */
+/** The values that sums can be grouped by: SQL over an entry `item`. */
 const groupings = {
   status: 'item.status',
   capability: 'item.capability',
@@ -106,9 +106,9 @@ export const buckets = ['minute', 'hour', 'day', 'month'] as const
 export type Bucket = (typeof buckets)[number]
 
 export interface CountedGroup {
-  /** ISO 8601: when its bucket begins, in UTC; null: there is one for the whole range. */
+  /** ISO 8601: when its bucket begins, in UTC; null: one bucket is the whole range. */
   readonly start: string | null
-  /** Null: without one, or all others. */
+  /** Null: entries without a key, or the group of all others. */
   readonly key: string | null
   readonly others: boolean
   readonly currency: string | null
@@ -119,7 +119,9 @@ export interface CountedGroup {
   readonly mainCurrency: string | null
 }
 
-/** From a midnight on, a bucket of fixed length is found by integers alone: for 300,000 entries that halves the time that `date_trunc` takes. */
+/**
+ * Buckets of fixed length that start at a midnight need only integer arithmetic: for 300,000 entries that halves the time that `date_trunc` takes.
+ */
 const binned = (length: string) => (time: string) =>
   `date_bin('${length}', ${time}, '2000-01-01T00:00:00Z'::timestamptz)`
 const bucketStarts: Readonly<Record<Bucket, (time: string) => string>> = {
@@ -129,10 +131,13 @@ const bucketStarts: Readonly<Record<Bucket, (time: string) => string>> = {
   month: (time) => `date_trunc('month', ${time}, 'UTC')`,
 }
 
-/** Groups that are shown unless somebody asks for more; the rest is one group of all others. */
+/** How many groups are shown by default; the rest is one group of all others. */
 const GROUPS = 10
 
-/** Which groups are shown: SQL over the rows of a group. Sums of two currencies cannot be compared, so the currency of most executions decides; amounts without a currency count where there are no others. */
+/**
+ * The order that decides which groups are shown: SQL over the rows of a group. Sums of two currencies cannot be compared, so the currency of most
+ * executions decides; amounts without a currency count where there are no others.
+ */
 const orders = {
   count: 'sum(count) DESC',
   amount:
@@ -147,7 +152,7 @@ export interface CountedBy {
   readonly by: Grouping | null
   /** How many groups are shown. */
   readonly groups?: number
-  /** The first of which order: those with most executions, or those with the largest sums. */
+  /** Which groups are shown: those with most executions, or those with the largest sums. */
   readonly order?: GroupOrder
 }
 
@@ -208,7 +213,7 @@ function sourceOf(
   ].flatMap(([operator, at]) =>
     at === null ? [] : [`${time} ${operator} $${values.push(at!)}::timestamptz`],
   )
-  // As the index has it, by which the sums of one caller, or those of all together, are found.
+  // Written as the index has it, which finds the sums of one caller, or those of all callers together.
   const sums = `item.grain = '${of}' AND lower(item.caller_id) IS ${needsCaller(filters, by) ? 'NOT ' : ''}NULL`
   return `
       SELECT ${bucket === null ? 'NULL::timestamptz' : bucketStarts[bucket](time)} AS start, ${by === null ? 'NULL::text' : groupings[by]} AS key,
@@ -220,7 +225,7 @@ const HOUR_MS = 60 * 60 * 1000
 const grainMs = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
 type Grain = keyof typeof grainMs
 
-/** A part of a range, and what is added up in it. */
+/** A part of a range, and the rows that are added up in it. */
 interface Span {
   readonly of: 'entries' | Grain
   /** ISO 8601; null: no bound. */
@@ -232,7 +237,7 @@ function needsCaller({ callerId = null, owner = null }: CountedFilters, by: Grou
   return by === 'callerId' || callerId !== null || owner !== null
 }
 
-/** The sums that can answer, the longest first. Those of a caller are by day, and none knows targets or what providers say. */
+/** The stored sums that can answer, the longest grain first. Sums of a caller are by day, and no sum knows targets or contradictions. */
 function grainsFor(filters: CountedFilters, { bucket, by }: CountedBy): readonly Grain[] {
   const ofEntries = [filters.target, filters.contradicted].some((value) => (value ?? null) !== null)
   if (bucket === 'minute' || by === 'target' || ofEntries) return []
@@ -262,20 +267,20 @@ function cutInto([grain, ...shorter]: readonly Grain[], range: Omit<Span, 'of'>)
   ]
 }
 
-/** @returns the time at which an hour or a day begins that is next to `time`: ISO 8601, so that a time that is one already stays the same text */
+/** @returns the start of an hour or day next to `time`: ISO 8601, so that a time that is a start already stays the same text */
 function wholeFrom(round: (value: number) => number, time: string, grain: Grain): string {
   const ms = grainMs[grain]
   return new Date(round(Date.parse(time) / ms) * ms).toISOString()
 }
 
-/** What was done on a target, of one outcome and in one currency. */
+/** The executions on a target, of one outcome and in one currency. */
 export interface DoneOnTarget {
   readonly status: 'completed' | 'in_doubt'
   readonly currency: string | null
   readonly count: number
   /** Null: none had an amount. */
   readonly highest: number | null
-  /** How many of them were by the caller that is asked about. */
+  /** How many of them were by the caller in question. */
   readonly byCaller: number
 }
 
@@ -286,12 +291,12 @@ export interface AskedAction {
   readonly callerId: string
 }
 
-/** The newest executions that are looked through, whatever became of them: of an action on a target, or of a caller. */
+/** How many of the newest executions are looked through, whatever their outcome: of an action on a target, or of a caller. */
 const NEWEST = 100
-/** Executions in doubt that are looked through, the newest. */
+/** How many executions in doubt are looked through, newest first. */
 const DOUBTS_MAX = 1_000
 
-/** SQL: as a CASE, because the planner takes an equation of expressions for rare, and would sort all entries of a target or caller. */
+/** SQL: as a CASE, because the planner expects a comparison of expressions to hold rarely, and would sort all entries of a target or caller. */
 const holds = (condition: string) => `CASE WHEN ${condition} THEN true ELSE false END`
 
 const placed = <Row extends { readonly place: number }>(rows: readonly Row[]) =>
@@ -303,9 +308,9 @@ const placed = <Row extends { readonly place: number }>(rows: readonly Row[]) =>
   )
 
 /**
- * Finds what was carried out, by anybody, among the newest executions of each action on its target, and all that is in doubt there.
- * @param until ISO 8601: only what was decided before; null: all
- * @returns by the place of the action, from 0; nothing where nothing was
+ * Finds the completed executions of any caller among the newest ones of each action on its target, and all executions in doubt there.
+ * @param until ISO 8601: only executions decided before it; null: all
+ * @returns by the place of the action, from 0; nothing for an action without executions
  */
 export async function doneOnTargets(
   sql: Sql,
@@ -344,7 +349,7 @@ const columnsOf = <Row, Name extends keyof Row>(rows: readonly Row[], of: readon
 
 type DoneByCaller = Pick<DoneOnTarget, 'currency' | 'count' | 'highest'>
 
-/** As `doneOnTargets`: what the caller of each action completed of it, on any target. */
+/** As `doneOnTargets`: the executions of each action that its caller completed, on any target. */
 export async function doneByCallers(
   sql: Sql,
   actions: readonly AskedAction[],
@@ -370,9 +375,9 @@ export async function doneByCallers(
   return placed(rows)
 }
 
-/** The newest executions under a policy among which the same is looked for on other targets. */
+/** How many of the newest executions under a policy are searched for the same action on other targets. */
 const NEWEST_OF_POLICY = 1_000
-/** Those that are looked at further. */
+/** How many executions are found. */
 const ALIKE_MAX = 500
 
 /** SQL: the newest executions `item` under each policy of `$1`, decided before `$2`. */
@@ -448,16 +453,16 @@ export async function countTargetsOf(
   return new Map(rows.map(({ value, targets }) => [value, targets]))
 }
 
-/** What a limit can count by: SQL over an entry `item`. */
+/** The values that a limit can count by: SQL over an entry `item`. */
 const usedPlaces = { callerId: 'item.caller_id', target: 'item.target', currency: 'item.currency' } as const
 export type UsedPlace = keyof typeof usedPlaces
 
 type Used = { readonly [Place in UsedPlace]?: string } & { readonly count: number; readonly amount: number }
 
-/** Groups of a limit that are shown. */
+/** How many groups of a limit are shown. */
 const USED_MAX = 10
 
-/** Sums the amounts of executions that happened or may have, for each value of some places; the greatest sums first. */
+/** Sums the amounts of executions that happened or may have happened, for each value of some places; the greatest sums first. */
 export async function sumUsed(
   sql: Sql,
   filters: CatalogueFilters,

@@ -1,11 +1,11 @@
-// catalogue_state: how far the catalogue is filled, in one row. Its lock is the right to fill; who does not get it leaves the work to the one
-// who has it. What is to be done is read without the lock, so that an idle service writes nothing.
+// catalogue_state: how far the catalogue is filled, in one row. The holder of its lock fills the catalogue; an instance that does not get the
+// lock leaves the work to the holder. The pending work is read without the lock, so that an idle service writes nothing.
 import { isoTime, type Sql } from '../postgres/sql.ts'
 import { ANY_UNFILLED } from './catalogue-entries.ts'
 import type { FeedPlace } from './log-events.ts'
 import { LEAST_UUID } from './position.ts'
 
-/** The execution behind which building goes on, to older ones; `decidedAt` may be `infinity`. */
+/** The execution below which building continues, towards older ones; `decidedAt` may be `infinity`. */
 export interface BuildingBelow {
   readonly decidedAt: string
   readonly id: string
@@ -15,7 +15,7 @@ export interface CatalogueState extends FeedPlace {
   readonly building: BuildingBelow | null
 }
 
-/** @returns undefined where somebody else fills at this moment */
+/** @returns undefined while somebody else fills the catalogue */
 export async function lockState(sql: Sql): Promise<CatalogueState | undefined> {
   const { rows } = await sql.query<{ log: number; index: string; since: string; below: string | null }>({
     name: 'catalogue_state_lock',
@@ -30,7 +30,7 @@ export async function lockState(sql: Sql): Promise<CatalogueState | undefined> {
   }))[0]
 }
 
-/** @returns the place in the feed up to which the catalogue has everything; undefined where the row was deleted */
+/** @returns the place in the feed up to which the catalogue is complete; undefined where the row was deleted */
 export async function readPlace(sql: Sql): Promise<FeedPlace | undefined> {
   const { rows } = await sql.query<{ log: number; index: string }>({
     name: 'catalogue_state_place',
@@ -39,7 +39,7 @@ export async function readPlace(sql: Sql): Promise<FeedPlace | undefined> {
   return rows.map(({ log, index }) => ({ log, index: Number(index) }))[0]
 }
 
-/** @param until the newest time of what is in the catalogue now; null: nothing was added */
+/** @param until the newest time of the entries in the catalogue now; null: nothing was added */
 export async function moveTo(sql: Sql, { log, index }: FeedPlace, until: string | null): Promise<void> {
   await sql.query({
     name: 'catalogue_state_move',
@@ -49,7 +49,7 @@ export async function moveTo(sql: Sql, { log, index }: FeedPlace, until: string 
   })
 }
 
-/** Building goes on behind an execution. */
+/** Notes that building continues below an execution. */
 export async function buildBelow(sql: Sql, { decidedAt, id }: BuildingBelow): Promise<void> {
   await sql.query({
     name: 'catalogue_state_build',
@@ -58,7 +58,7 @@ export async function buildBelow(sql: Sql, { decidedAt, id }: BuildingBelow): Pr
   })
 }
 
-/** @param since the time before which nothing is kept; null: nothing is older than what is in the catalogue */
+/** @param since the time before which nothing is kept; null: nothing stored is older than the entries */
 export async function endBuilding(sql: Sql, since: string | null): Promise<void> {
   await sql.query({
     name: 'catalogue_state_built',
@@ -75,7 +75,7 @@ export async function notePruned(sql: Sql, before: string): Promise<void> {
   })
 }
 
-/** Has everything built again, from what is stored now on. What is logged later is followed. */
+/** Starts to build the catalogue again from everything stored now. Later entries of the log are followed. */
 export async function beginBuilding(sql: Sql): Promise<void> {
   await sql.query({
     text: `
@@ -88,16 +88,16 @@ export async function beginBuilding(sql: Sql): Promise<void> {
   })
 }
 
-/** What is to be done, and how far a reply reaches. */
+/** The pending work, and how far a reply reaches. */
 export interface CatalogueStanding {
   /** Events are stored that are not in the catalogue. */
   readonly behind: boolean
   readonly building: boolean
-  /** Something is stored that the log, and so the feed, does not have yet. */
+  /** Evidence is stored that the log, and so the feed, does not have yet. */
   readonly queued: boolean
   /** Entries are older than they are kept. */
   readonly overdue: boolean
-  /** Entries of a release before lack what this one writes. */
+  /** Entries of a release before lack members that this release writes. */
   readonly unfilled: boolean
   /** Something was logged in the last seconds, by any instance. */
   readonly busy: boolean
@@ -107,7 +107,7 @@ export interface CatalogueStanding {
   readonly completeSince: string | null
 }
 
-/** So long after an append executions are expected to go on. */
+/** Within this time after an append, further executions are expected. */
 const BUSY_SECONDS = 2
 
 /**
@@ -119,7 +119,7 @@ export async function readStanding(
   sql: Sql,
   { codes, before }: { readonly codes: number; readonly before: string | null },
 ): Promise<CatalogueStanding | undefined> {
-  // Whoever follows the feed to its end has what was logged; what is queued has a time of its own.
+  // A reader at the end of the feed has everything that was logged; for queued artifacts, the time of the oldest row counts.
   const { rows } = await sql.query<CatalogueStanding>({
     name: 'catalogue_state_standing',
     text: `

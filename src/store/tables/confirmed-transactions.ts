@@ -1,14 +1,14 @@
-// A provider's delivery names the transaction by either of its ids.
+// Finds the transaction that a provider's delivery names by either of its ids.
 import { transactionsOf } from '../../formats/authorization-id.ts'
 import { asText } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
-/** A caller could make many transactions whose ids begin alike: so many are looked at. */
+/** The most transactions that are looked at: a caller could make many whose ids begin alike. */
 const ALIKE_MAX = 1_000
 
 /**
  * Finds transactions by a businessTransactionId or an authorizationId each. One statement for each id, because each is a range of one
- * index; they travel together.
+ * index; they are sent together.
  *
  * @param ids in lower case
  * @returns for each id the businessTransactionIds that it may mean: none, one, or several, which are ambiguous

@@ -16,7 +16,7 @@ export async function endSession(
   })
 }
 
-/** Those whose tokens would still be valid. */
+/** Reads the ended sessions whose tokens would still be valid. */
 export async function readEndedSessions(sql: Sql): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'ended_sessions_read',

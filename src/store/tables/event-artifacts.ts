@@ -1,5 +1,5 @@
-// The details that the feed shows of the artifacts that its events are of. Each kind is read by its ids with one statement; on Citus every shard that has one
-// of them answers it.
+// Reads the details of artifacts that the feed shows with its events. Each kind is read by its ids with one statement; on Citus every shard that has
+// one of them answers it.
 import type { ArtifactKind, EventDetails, Told } from '../../formats/artifacts/kind.ts'
 import { loggedKinds } from '../../formats/artifacts/kinds.ts'
 import type { EventType } from '../../formats/schemas/event-types.ts'
@@ -13,7 +13,7 @@ interface Followed {
   readonly id: string
 }
 
-/** @returns in the order of the events; undefined for one whose artifact is not there */
+/** @returns in the order of the events; undefined for an event whose artifact is missing */
 export async function readArtifactDetails(
   sql: Sql,
   events: readonly Followed[],
@@ -50,7 +50,7 @@ function idWithoutCaller(one: EventDetails | undefined): string | undefined {
   return one?.['callerId'] === undefined ? one?.['businessTransactionId'] : undefined
 }
 
-/** By a statement of its own: their tables are not distributed, and Citus joins a distributed one with none that is not. */
+/** In a statement of its own: their tables are not distributed, and Citus cannot join such a table with a distributed one. */
 async function withCallers(
   sql: Sql,
   details: readonly (EventDetails | undefined)[],
@@ -84,7 +84,7 @@ interface Read {
   readonly details: NonNullable<ArtifactKind['feed']>['details']
 }
 
-/** By the table. The statements of kinds whose `body` is not what an event shows, or has more than it needs. */
+/** Statements by table, for kinds whose `body` is not the text that an event shows, or has more than it needs. */
 const STATEMENTS: { readonly [table: string]: Omit<Read, 'details'> } = {
   receipts: {
     name: 'executions',
@@ -136,7 +136,7 @@ const reads = new Map<EventType, Read>(
     return feed.types.map((type): [EventType, Read] => [type, read])
   }),
 )
-// A change has two events: the first is of what was proposed, even when it is read after the second.
+// A change has two events: the first shows the proposal, even when it is read after the second.
 reads.set('change.resolved', {
   ...readOf('change.proposed'),
   name: 'changes_resolved',

@@ -2,7 +2,7 @@
 // event-deliveries.ts write together with the cursor. Of an answer only its status is kept (docs/design-notes.md "Events pushed out").
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
-/** So many attempts of an endpoint are kept. */
+/** How many attempts of an endpoint are kept. */
 export const ATTEMPTS_KEPT = 50
 
 /** The event of an attempt. */
@@ -12,7 +12,7 @@ export interface AttemptedEvent {
   readonly businessTransactionId: string | null
   /** The cursor of the feed just before the event. */
   readonly before: string
-  /** Of the body that was sent, in hex. */
+  /** SHA-256 of the body that was sent, in hex. */
   readonly bodySha256: string
   readonly bodyBytes: number
 }
@@ -21,7 +21,7 @@ export interface Attempt extends AttemptedEvent {
   /** When it began, ISO 8601. */
   readonly beganAt: string
   readonly durationMs: number
-  /** Of the answer; null: there was no whole answer. */
+  /** HTTP status of the answer; null: there was no whole answer. */
   readonly status: number | null
   /** Completes "the endpoint …"; null: it took the event. */
   readonly problem: string | null
@@ -37,10 +37,11 @@ export function notedAttempts(attempts: readonly Attempt[], made: number): strin
 }
 
 /**
- * SQL that notes attempts together with what they change: the holder of the lease alone counts them, so that no two have one number.
+ * SQL that notes attempts together with the update that they cause. Only the holder of the lease counts them, so that no two have one
+ * number.
  * @param update an update of `event_deliveries` whose first parameter is the endpoint; it must add to `attempts` what `countOf` says,
  *   and return `attempts` and `returned`
- * @param parameter of `notedAttempts`, as in `$5`
+ * @param parameter from `notedAttempts`, as in `$5`
  * @param returned columns of the update that the whole statement answers
  */
 export const noting = (update: string, parameter: string, returned: string) => `

@@ -10,14 +10,14 @@ import { isoTime, type Sql } from '../postgres/sql.ts'
 const RENEW_SECONDS = 20
 /** An endpoint that the service cannot serve is looked at again after this time. */
 const UNSERVED_PAUSE = '10 seconds'
-/** After so long without a success it is disabled. */
+/** An endpoint without a success for this long is disabled. */
 const GIVE_UP = '3 days'
 /** How long a secret that was replaced signs beside the new one. */
 const EARLIER_SECRET = '1 day'
-/** A redelivery is taken so long after the one before. */
+/** The shortest time between two redeliveries. */
 const REDELIVERY_PAUSE = '1 minute'
 
-/** These secrets of the endpoint `d` were replaced and sign still, the latest first. */
+/** The secrets of the endpoint `d` that were replaced and still sign, the latest first. */
 const EARLIER_SECRETS = `
   ARRAY(SELECT e.secret FROM unnest(d.earlier_secrets, d.earlier_until) AS e (secret, until)
     WHERE e.until > now() ORDER BY e.until DESC)`
@@ -45,7 +45,7 @@ function endpointOf(stated: string): EventEndpoint {
 /** SQL: the row `e` of `authority` is the endpoint of the deliveries `d`, and in effect. */
 const IS_ENDPOINT = `e.kind = 'event-endpoint' AND e.key = d.endpoint_id::text AND e.ended_at IS NULL`
 
-/** Has an endpoint served from a place in the feed on; null: from the first event. */
+/** Starts the deliveries to an endpoint at a place in the feed; null: at the first event. */
 export async function openDeliveries(sql: Sql, endpointId: string, cursor: string | null): Promise<void> {
   await sql.query(`INSERT INTO event_deliveries (endpoint_id, cursor) VALUES ($1::uuid, $2::text)`, [
     endpointId,
@@ -70,7 +70,7 @@ export interface Lease {
   readonly isUnserved: boolean
 }
 
-/** One caller's events have an index; those of several are picked from everybody's. */
+/** The events of one caller have an index; those of several are picked from the events of all. */
 export function scopeOf({
   types,
   callerIds,
@@ -101,7 +101,7 @@ export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
   })
 }
 
-/** The endpoint says what is to be signed for it, and with what. */
+/** An endpoint, which says which events to sign for it, with the secrets that sign them. */
 export interface LeasedEndpoint extends EventEndpoint {
   /** Null: from the first event. */
   readonly cursor: string | null
@@ -147,7 +147,7 @@ export async function readLeased(
 /**
  * Notes that everything up to a cursor is delivered, and renews the lease.
  * @param progress.succeeded whether the endpoint took an event; false: there was none for it
- * @param progress.attempts by `notedAttempts`
+ * @param progress.attempts from `notedAttempts`
  * @returns false where the lease is lost
  */
 export async function noteDelivered(
@@ -179,9 +179,9 @@ export async function noteDelivered(
 /**
  * Notes a failed attempt, and gives the lease back.
  * @param failure.problem completes "the endpoint …"
- * @param failure.gone whether it wants no more (410)
- * @param failure.waitSeconds how long it asked not to be tried again
- * @param failure.attempts by `notedAttempts`
+ * @param failure.gone whether it wants no more events (410)
+ * @param failure.waitSeconds the pause that it asked for
+ * @param failure.attempts from `notedAttempts`
  * @returns whether it is disabled now, and how many attempts have failed since the last success; undefined where the lease is lost
  */
 export async function noteFailed(
@@ -255,9 +255,9 @@ export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise
 }
 
 /**
- * Has an endpoint served at once, under `lockEndpoint`, enabled where it was disabled. The instance that serves it now loses its lease.
- * It fails since when it did before: only a success ends that, so that asking again and again never puts off the end of the three days.
- * @param redelivery.cursor from where on; null: from where it stopped
+ * Makes an endpoint due at once, under `lockEndpoint`, and enables it where it was disabled. The instance that serves it now loses its lease. The
+ * start of its failures stays: only a success ends them, so that repeated requests never put off the end of the three days.
+ * @param redelivery.cursor the place to start at; null: where it stopped
  * @param redelivery.until the end of the feed; null: there is no feed yet
  */
 export async function redeliver(
@@ -278,17 +278,17 @@ export async function redeliver(
   })
 }
 
-/** The row decides whether a human needs a step-up or has to wait, and stays so until the transaction ends. */
+/** The locked row decides whether a human needs a step-up or has to wait; it cannot change until the transaction ends. */
 interface LockedEndpoint {
   /** Null: from the first event. */
   readonly cursor: string | null
-  /** How many secrets that were replaced sign still. */
+  /** How many replaced secrets still sign. */
   readonly earlierSecrets: number
   /** Whether it takes events: it is neither failing nor disabled. */
   readonly delivers: boolean
   /** The end of the feed when the last redelivery was asked for; null: none was, or there was no feed. */
   readonly redeliveredUntil: string | null
-  /** How long the pause behind the last redelivery lasts, whole seconds; 0: it is over. */
+  /** Whole seconds until the pause after the last redelivery is over; 0: it is over. */
   readonly pauseSeconds: number
 }
 
@@ -306,9 +306,10 @@ export async function lockEndpoint(sql: Sql, endpointId: string): Promise<Locked
 }
 
 /**
- * Replaces the secret of an endpoint, under `lockEndpoint`. The one before signs for another day, and each before that until its own day is over.
+ * Replaces the secret of an endpoint, under `lockEndpoint`. The previous one signs for another day, and each before that until its own day is
+ * over.
  * @param secret 32 bytes
- * @returns until when the one before signs, ISO 8601; null where there was none
+ * @returns until when the previous one signs, ISO 8601; null where there was none
  */
 export async function replaceSecret(sql: Sql, endpointId: string, secret: Buffer): Promise<string | null> {
   const { rows } = await sql.query<{ until: string | null }>({
@@ -346,14 +347,14 @@ interface EventEndpointStatus extends EventEndpoint {
   readonly failingSince: string | null
   /** Null unless `state` is failing. */
   readonly nextAttemptAt: string | null
-  /** Until when the secret that was replaced last signs too; null: none does. */
+  /** Until when the last replaced secret still signs; null: none does. */
   readonly previousSecretUntil: string | null
   /** Since when the service cannot read or sign its events, and why, as a sentence. */
   readonly unservedSince: string | null
   readonly unservedReason: string | null
 }
 
-/** @param endpointId this one alone; null: all that are in effect, by URL */
+/** @param endpointId only this endpoint; null: all that are in effect, by URL */
 export async function readEventEndpoints(
   sql: Sql,
   endpointId: string | null = null,

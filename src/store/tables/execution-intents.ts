@@ -1,6 +1,6 @@
-// Execution intents as they stand (decisions §8; their states: src/formats/schemas/intent-states.ts). No row states it: an intent is RELEASED
-// while it is in a batch (released-batches.ts); then the signed transition says how it ended or, without one, the trust record does. What the
-// release before has closed is in execution_intents_before.
+// The current states of execution intents (decisions §8; src/formats/schemas/intent-states.ts lists them). No row holds a state: an intent is
+// RELEASED while it is in a batch (released-batches.ts); then its signed transition or, without one, its trust record says how it ended.
+// Intents that the release before has closed are in execution_intents_before.
 import { intentStates, type IntentState, type Resolution } from '../../formats/schemas/intent-states.ts'
 import type { FirstWord } from './in-doubt-intents.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
@@ -9,15 +9,15 @@ import { findOpen, type OpenIntent } from './released-batches.ts'
 import type { Sealed } from './sealed.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
-/** The signed permission that released an execution, and what became of it. */
+/** The signed permission that released an execution, and its outcome. */
 export interface ExecutionIntent {
   readonly state: IntentState
   readonly inDoubt: boolean
   /** ISO 8601, as `deadline` and `closedAt`. */
   readonly releasedAt: string
-  /** That of its batch, which decides, while it is open; afterwards that of its transaction's row, milliseconds earlier. */
+  /** While it is open, the deadline of its batch, which decides; afterwards that of its transaction's row, milliseconds earlier. */
   readonly deadline: string
-  /** The time of the record where evidence closed it; the `at` of the signed transition where somebody's word did. */
+  /** The time of the record where evidence closed it; the `at` of the signed transition where a statement closed it. */
   readonly closedAt: string | null
   readonly resolution: Resolution | null
   /** Canonical text of the signed execution authorization: the proof of RELEASED. */
@@ -49,7 +49,7 @@ interface StoredIntent extends Omit<IntendedTransaction, 'intent'> {
   readonly resolutionBefore: Resolution | null
 }
 
-/** On Citus the tables lie together; released_batches and intent_transitions do not, and are read on their own. */
+/** On Citus these tables are co-located; released_batches and intent_transitions are not, and are read on their own. */
 const STORED = `
   t.business_transaction_id AS "businessTransactionId", t.caller_id AS "callerId", t.body, t.execution_authorization AS "authorization",
   ${isoTime('t.created_at')} AS "releasedAt", ${isoTime('coalesce(t.deadline, b.deadline)')} AS deadline,
@@ -70,7 +70,7 @@ export async function readIntents(
   open?: ReadonlyMap<string, OpenIntent>,
 ): Promise<Map<string, IntendedTransaction>> {
   if (ids.length === 0) return new Map()
-  // First: what is taken out of its batch after this, has its record or its transition before this ends.
+  // Read first: an intent that has left its batch by now has its record or its transition, which the next statements read.
   const released = open ?? (await findOpen(sql, ids))
   const { rows } = await sql.query<StoredIntent>({
     name: 'execution_intents_read',
@@ -119,7 +119,8 @@ function standing(
   if (to !== undefined) return { ...ended, state: to, closedAt: at, resolution }
   if (recordedAt !== null)
     return { ...ended, state: errored === true ? 'ERRORED' : 'FINALIZED', closedAt: recordedAt }
-  // A node of Citus shows a commit that the coordinator shows already only when it is back, and somebody may have changed what proves the end.
+  // A Citus node that was away shows a commit later than the coordinator does, and the evidence of the end may have been changed in the
+  // database.
   return released
 }
 
@@ -129,7 +130,7 @@ interface Transition {
   readonly resolution?: Resolution
 }
 
-/** Empty where there is none, and where it was changed in the database until it cannot be read. */
+/** Empty where there is no transition, and where it was changed in the database so that it cannot be read. */
 function readTransition(transition: Sealed | undefined): Partial<Transition> {
   try {
     const read = JSON.parse(transition?.body ?? '{}') as Transition
@@ -180,7 +181,7 @@ export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<Rele
   }
 }
 
-/** Those of the ids whose execution was released. */
+/** Finds those of the ids whose execution was released. */
 export async function findReleased(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'execution_intents_find',

@@ -12,7 +12,7 @@ export interface ExternalConnectorRow {
   /** Names of the parameters that may leave with a release. */
   readonly allowedParameters: readonly string[]
   readonly timeoutMs: number
-  /** Whether it can be asked what became of a release (docs/handbook/executions.md). */
+  /** Whether it can be asked about the outcome of a release (docs/handbook/executions.md). */
   readonly readBack: boolean
   /** ISO 8601. */
   readonly registeredAt: string
@@ -33,7 +33,7 @@ export function externalConnectorOf({ key, stated, beganAt }: AuthorityRow): Ext
   }
 }
 
-/** Those in effect, at most one for a capability. */
+/** The connectors in effect, at most one for a capability. */
 export async function readExternalConnectors(sql: Sql): Promise<ExternalConnectorRow[]> {
   return (await inEffect(sql, 'external-connector')).map(externalConnectorOf)
 }

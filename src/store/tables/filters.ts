@@ -1,4 +1,4 @@
-// Filters of lists as SQL. A list has one table of conditions, which says how each of its filters is met.
+// Filters of lists as SQL. A list has one table with the condition of each of its filters.
 
 import { plainText } from '../postgres/json.ts'
 
@@ -7,7 +7,7 @@ type Parameter = (value: string) => string
 /** SQL over a row `item` in which `$` stands for the value; or a function that makes it. */
 export type Conditions = Readonly<Record<string, string | ((value: string, parameter: Parameter) => string)>>
 
-/** Left out and null: not asked for. */
+/** A filter that is left out or null does not apply. */
 export type FiltersOf<Of extends Conditions> = { readonly [Name in keyof Of]?: string | null }
 
 /**
@@ -41,7 +41,7 @@ export function patternOf(part: string): string {
 const ID_DIGITS = 32
 const ID_DIGITS_MIN = 4
 
-/** @returns the range of the UUIDs that begin so; undefined where none does */
+/** @returns the range of the UUIDs that begin with it; undefined where none does */
 export function idsFrom(prefix: string): { readonly first: string; readonly last: string } | undefined {
   if (!/^[0-9a-f-]+$/i.test(prefix)) return undefined
   const digits = prefix.replaceAll('-', '').toLowerCase()

@@ -11,7 +11,7 @@ import type { Sql } from '../postgres/sql.ts'
 export const insertHistoryEntries = rowsInto('history_entries', {
   businessTransactionId: 'uuid',
   callerId: 'text',
-  /** A policy's name, of whatever version. */
+  /** A policy's name, for all its versions. */
   policy: 'text',
   /** Taken under the lock of this caller and policy where the version that released it has a limit. */
   releasedAt: 'timestamptz',
@@ -33,11 +33,11 @@ interface Within {
 }
 
 /**
- * Counts the executions of a caller under one policy's name that were released since a time or, with `parameter`, adds that parameter up.
- * One that failed or that a human closed as not executed does not count; one in doubt does. The caller holds the advisory lock of this
- * caller and policy, or this misses what is being admitted now.
- * @param filter.unlisted executions of this policy until this time may have no entry, because no policy had a limit yet. They are read from
- *   the transactions themselves, at a cost that ends one window after the limit was added
+ * Counts the executions of a caller under one policy's name that were released since a time or, with `parameter`, adds that parameter up. An
+ * execution that failed or that a human closed as not executed does not count; one in doubt does. The calling code holds the advisory lock of this
+ * caller and policy, or this misses executions that are being claimed now.
+ * @param filter.unlisted executions of this policy until this time may have no entry, because no policy had a limit yet. They are read from the
+ *   transactions themselves, at a cost that ends one window after the limit was added
  */
 export function sumOfExecutions(
   sql: Sql,
@@ -59,7 +59,7 @@ export function sumOfExecutions(
   })
 }
 
-/** As `sumOfExecutions`, of one group. The caller holds the advisory lock of the group. */
+/** As `sumOfExecutions`, for one group. The calling code holds the advisory lock of the group. */
 export function sumOfGroup(sql: Sql, filter: Within & { readonly groupHash: string }): Promise<number> {
   return total(sql, filter.parameter, {
     name: 'history_groups',
@@ -71,14 +71,14 @@ export function sumOfGroup(sql: Sql, filter: Within & { readonly groupHash: stri
   })
 }
 
-/** SQL that finds the transitions which say that nothing was executed. The texts are canonical, and in a string of theirs each quote has a backslash. */
+/** SQL that finds the transitions which say that nothing was executed. The texts are canonical: each quote inside a string has a backslash. */
 const WITHOUT_EFFECT = `
   SELECT DISTINCT business_transaction_id FROM intent_transitions
   WHERE (strpos(body, '"resolution":"NOT_EXECUTED"') > 0 OR strpos(body, '"to":"ERRORED"') > 0)`
 
 /**
- * @param of.released selects the ids of what is counted, if it has or may have had its effect
- * @param of.since the parameter that says from when it is: an end is later than its release
+ * @param of.released selects the ids of the executions that count, if they had or may have had their effect
+ * @param of.since the parameter with the start of the range: an execution ends after its release
  */
 async function total(
   sql: Sql,
@@ -108,5 +108,5 @@ async function total(
   return result.rows[0]?.value ?? 0
 }
 
-/** As decimals: doubles would add up to another number than the caller's own books. */
+/** Summed as decimals: doubles would give another number than the caller's own books. */
 const TOTAL = `coalesce(sum(CASE WHEN json_typeof(p.parameter) = 'number' THEN (p.parameter #>> '{}')::numeric END), 0)`

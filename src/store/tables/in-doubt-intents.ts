@@ -5,14 +5,14 @@ import type { Resolution } from '../../formats/schemas/intent-states.ts'
 import { openIntents } from './released-batches.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** An intent that is asked about waits 5, 10, 20 … seconds between two questions, and a human has to look after the last. */
+/** The pauses between two questions about an intent are 5, 10, 20 … seconds; a human has to look into it after the last question. */
 const ASK_AGAIN_SECONDS = 5
-/** The last one is 11 hours after the first. */
+/** The last question comes 11 hours after the first. */
 const QUESTIONS_MAX = 14
 
 /**
  * Notes intents as in doubt.
- * @param intents in order of id; `askConnector` is the registration that is asked about it, null: none
+ * @param intents in order of id; `askConnector` is the registration of the connector that is asked about it, null: none
  * @returns those that were not noted before
  */
 export async function noteInDoubt(
@@ -56,9 +56,9 @@ export async function countInDoubt(sql: Sql, max: number): Promise<number> {
 }
 
 /**
- * Takes intents that a connector is due to be asked about, and sets when each is asked again: an instance that takes one and dies leaves it to
- * the next question. Of two that find the same one, one takes it. The next time is computed by the statement that reads, because Citus
- * refuses one that depends on a column in an UPDATE.
+ * Takes the intents about which a connector is due to be asked, and sets the time of each next question, which follows even if the instance
+ * dies. If two instances find the same intent, only one takes it. The reading statement computes the next time, because Citus refuses an
+ * UPDATE whose value depends on a column.
  * @param connector the registration's change_id
  * @returns ids, at most `limit`
  */
@@ -89,13 +89,13 @@ export async function takeToAsk(
   return taken
 }
 
-/** The word of the first of two humans on how an execution ended. */
+/** The statement of the first of two humans on how an execution ended. */
 export interface FirstWord {
   readonly resolution: Resolution
   readonly note: string
   /** callerId. */
   readonly by: string
-  /** Where they signed it. */
+  /** Present where they signed the statement. */
   readonly stepUpAuthorization?: ResolutionStepUp
   /** ISO 8601. */
   readonly at: string
@@ -113,8 +113,8 @@ export async function readFirstWord(sql: Sql, id: string): Promise<FirstWord | u
 }
 
 /**
- * In the place of the one before.
- * @returns false where the intent has not been noticed yet: the sweep must be the first, so that its audit event is written
+ * Stores the first statement, in place of an earlier one.
+ * @returns false where the intent has not been noticed yet: the sweep must notice it first, so that its audit event is written
  */
 export async function noteFirstWord(sql: Sql, id: string, word: FirstWord): Promise<boolean> {
   const { rowCount } = await sql.query({
@@ -125,7 +125,7 @@ export async function noteFirstWord(sql: Sql, id: string, word: FirstWord): Prom
   return rowCount === 1
 }
 
-/** At once where they were just closed by somebody's word: the next sweep may be seconds away. */
+/** Deletes the notes of intents that a statement has just closed, at once: the next sweep may be seconds away. */
 export async function forget(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query({
     name: 'in_doubt_intents_forget_some',

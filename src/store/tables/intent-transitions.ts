@@ -9,7 +9,7 @@ export type IntentTransitionRow = RowOf<typeof columns>
 
 export const insertTransitions = rowsInto(intentTransition.stored.table, columns)
 
-/** Those of each intent that has any, oldest first. */
+/** Reads the transitions of each intent that has any, oldest first. */
 export async function readTransitions(sql: Sql, ids: readonly string[]): Promise<Map<string, Sealed[]>> {
   if (ids.length === 0) return new Map()
   const result = await sql.query<Sealed & { id: string }>({

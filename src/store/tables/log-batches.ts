@@ -31,13 +31,13 @@ export async function loseUnsigned(
   })
 }
 
-/** Whether any of them waits to be queued again: `reopen` was interrupted, or could not read or lock a row. */
+/** Whether a lost commit waits to be queued again: `reopen` was interrupted, or could not read or lock a row. */
 export async function anyLost(sql: Sql): Promise<boolean> {
   const { rows } = await sql.query<{ any: boolean }>('SELECT EXISTS (SELECT FROM log_lost) AS any')
   return rows[0]?.any === true
 }
 
-/** Once all of them are queued again. */
+/** Call it once all lost commits are queued again. */
 export async function forgetLost(sql: Sql): Promise<void> {
   await sql.query('DELETE FROM log_lost')
 }

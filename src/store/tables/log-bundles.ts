@@ -16,13 +16,13 @@ export type BundleRow = RowOf<typeof columns>
 
 export const insertBundles = rowsInto('log_bundles', columns)
 
-/** SQL of a bundle as `entriesOfBundle` takes it. Subqueries, each by its index whatever the planner believes. */
+/** SQL of a bundle as `entriesOfBundle` takes it. As subqueries, so that each uses its index whatever the planner estimates. */
 export const bundleColumns = (log: string, n: string) => `
   (SELECT entries FROM log_bundles WHERE log = ${log} AND n = ${n}) AS whole,
   (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
    WHERE log = ${log} AND start >= ${n} * ${TILE_WIDTH} AND start < (${n} + 1) * ${TILE_WIDTH}) AS tail`
 
-/** A bundle as it goes out: a full one as it is stored. */
+/** A bundle as it is sent: a full one is sent as it is stored. */
 interface Bundle {
   readonly bytes: Buffer
   readonly encoding: 'gzip' | 'identity'
@@ -31,7 +31,7 @@ interface Bundle {
 /**
  * The first entries of a bundle, read as of one moment.
  * @param width 1 to 256
- * @returns undefined where there are not so many
+ * @returns undefined where there are fewer entries
  */
 export async function readEntryBundle(
   sql: Sql,
@@ -82,7 +82,7 @@ export async function readEntries(
 }
 
 /**
- * The entries of a bundle as it is stored: whole and compressed, or what the tail has of it.
+ * The entries of a bundle as it is stored: whole and compressed, or the part that the tail has.
  * @throws DamagedLog where they cannot be read
  */
 export function entriesOfBundle(
@@ -94,7 +94,7 @@ export function entriesOfBundle(
   )
 }
 
-/** In one piece, which takes three quarters of the time of several. */
+/** Decompresses in one piece, which takes three quarters of the time of several pieces. */
 const unzipped = (bundle: Buffer): Buffer => gunzipSync(bundle, { chunkSize: 64 * 1024 })
 
 /** Full bundles from `n` on, uncompressed and in order; those that are not stored are left out. */

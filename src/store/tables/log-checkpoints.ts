@@ -60,8 +60,8 @@ export async function latestCheckpoint(
 }
 
 /**
- * The checkpoint that readers get, with the cosignatures that are there: the newest, or where witnesses are required the newest that enough
- * of them have cosigned. Undefined where there is none.
+ * The checkpoint that readers get, with its stored cosignatures: the newest or, where witnesses are required, the newest that enough of
+ * them have cosigned. Undefined where there is none.
  * @param choice.required the policy whose quorum a checkpoint must meet; undefined: the newest does
  * @param choice.log by default the newest log
  */
@@ -85,7 +85,7 @@ export async function servedCheckpoint(
   return rows.map((row) => withCosignatures(rowOf(row), row.cosignatures ?? {}))[0]
 }
 
-/** Whether enough witnesses have cosigned. What is stored was verified before. */
+/** Whether enough witnesses have cosigned. Stored cosignatures were verified before. */
 function isCosigned(cosignatures: Cosignatures, { witnesses, quorum }: LogPolicy): boolean {
   const signers = witnesses.filter(({ key }) => Object.hasOwn(cosignatures, cosignerOf(key)))
   return meetsQuorum(quorum, signers)
@@ -108,10 +108,10 @@ export function noteWith(note: string, cosignatures: Cosignatures): string {
 
 /** A read that began under an older checkpoint ends within this time. */
 const READ_MAX_MS = 60_000
-/** Where no quorum of witnesses has cosigned for longer, what is served may shrink. */
+/** If no quorum of witnesses has cosigned for longer than this, the served checkpoint may become smaller. */
 const UNMET_DAYS_MAX = 7
 
-/** The size that every checkpoint which is still served has at least: what only stood for smaller trees can be deleted. */
+/** The least size of the checkpoints that are still served: rows that only smaller trees need can be deleted. */
 export async function leastServedSize(
   sql: Sql,
   { log, nowMs }: { readonly log: number; readonly nowMs: number },
@@ -130,7 +130,7 @@ export async function leastServedSize(
   return Number(rows[0]!.size)
 }
 
-/** Those that are kept, from a size on, in ascending order of their sizes. */
+/** The checkpoints that are kept, from a size on, in ascending order of their sizes. */
 export async function checkpointsFrom(
   sql: Sql,
   { log, from, count }: { readonly log: number; readonly from: number; readonly count: number },

@@ -18,11 +18,12 @@ interface CosignedRow {
 /** How a key is named among the cosignatures. */
 export const cosignerOf = ({ name, keyId }: VerifierKey): string => `${name}+${keyId}`
 
-/** More than are asked for while the slowest witness answers. */
+/** More checkpoints than the service asks witnesses to cosign while the slowest one answers. */
 const KEPT = 8
 
 /**
- * Stores a checkpoint that witnesses are about to be asked for. One that was published again keeps its cosignatures: they are of its tree.
+ * Stores a checkpoint that witnesses are about to be asked for. A checkpoint that was published again keeps its cosignatures: they are of
+ * its tree.
  * @param served the size of the checkpoint that must stay beside the newest
  */
 export async function keepToCosign(

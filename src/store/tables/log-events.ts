@@ -1,4 +1,5 @@
-// log_events and log_event_owners: which entries of the log are events, of what, and whose (migrations/0016_event-feed.sql).
+// log_events and log_event_owners: which entries of the log are events, of which artifacts and callers
+// (migrations/0016_event-feed.sql).
 import type { EventType } from '../../formats/schemas/event-types.ts'
 import { uuidOf } from '../../formats/bytes.ts'
 import { sha256Hex } from '../sha256.ts'
@@ -6,7 +7,7 @@ import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
-/** The scope says whose events are read, and which. */
+/** The caller and the types whose events are read. */
 export interface EventScope {
   /** null: the events of all callers, and those of no caller. */
   readonly callerId: string | null
@@ -37,7 +38,7 @@ const HEX_DIGITS = 2
 
 export const NO_OWNER = '0'.repeat(HEX_DIGITS * OWNER_BYTES)
 
-/** A tag stands for a caller, 16 hex digits: two whose tags are equal would follow each other's, once in 2^64. */
+/** A tag stands for a caller, 16 hex digits: two callers with equal tags, once in 2^64, would follow each other's events. */
 export function ownerTag(callerId: string): string {
   return sha256Hex(callerId).slice(0, HEX_DIGITS * OWNER_BYTES)
 }
@@ -68,7 +69,7 @@ export interface LogEventRow {
   readonly appendedAtMs: number
   /** A bit for each code. */
   readonly codes: number
-  /** As `encodeEvent` makes them, one behind the other. */
+  /** As `encodeEvent` makes them, joined. */
   readonly events: string
   /** The tags of the callers that have events in it, each once. */
   readonly owners: readonly string[]
@@ -143,8 +144,8 @@ const ROWS_OF_OWNER = `
   ORDER BY o.last_index LIMIT ${ROWS_MAX}`
 
 /**
- * The rows of a log with events from a place on, in order. One statement, and so one moment.
- * @param place where that log is not in the database any more, which went back, the next one is read
+ * The rows of a log with events from a place on, in order. Read by one statement, and so as of one moment.
+ * @param place if its log is missing, because the database went back, the next log is read
  * @param which.owner the tag of the caller whose events are wanted; undefined: everybody's
  * @param which.codes a bit for each code that is wanted
  * @returns undefined where there is no such log
@@ -212,12 +213,12 @@ export async function readNewestPlace(
   return rows.map(({ size, ...row }) => ({ ...row, index: Number(size) }))[0]
 }
 
-/** So many rows of events are looked at; where there are more, they are looked at next. */
+/** The most rows of events that one call reads; the next call reads on. */
 const LOOKED_ROWS_MAX = 64
 
 /**
- * Reads the events that were appended since a place, for those who wait for events.
- * @returns where that ends, and what the events are; where another log was opened since, its beginning and no events
+ * Reads the events that were appended since a place, for clients that wait for events.
+ * @returns the events, and the place after them; if another log was opened since, its beginning and no events
  */
 export async function readEventsSince(
   sql: Sql,

@@ -1,4 +1,4 @@
-// Where entries are in the log, with what is stored around them: one statement, because a reader waits for each.
+// Finds entries in the log, with the rows around them: by one statement, because a reader waits for each.
 import { joinHashes } from '../../formats/log/frontier.ts'
 import { bundleOf, HASH_BYTES, TILE_WIDTH, type ReadTiles } from '../../formats/log/tiles.ts'
 import { leafHash } from '../../formats/merkle/tree.ts'
@@ -26,7 +26,7 @@ interface Checkpoint {
   readonly note: string
 }
 
-/** A bundle as it was read: full and compressed, or what the tail has of it; and its tile, where that is full. */
+/** A bundle as it was read: full and compressed, or the part that the tail has; and its tile, where that is full. */
 interface StoredBundle {
   readonly whole: Buffer | null
   readonly tail: Buffer | null
@@ -37,7 +37,7 @@ interface StoredBundle {
  * Finds entries. All that are in one log get one checkpoint.
  * @param positions undefined and `unlogged` ones have no place
  * @param required as of `servedCheckpoint`
- * @returns in the order of the positions; undefined for what is in no log yet
+ * @returns in the order of the positions; undefined for an artifact that is in no log yet
  */
 export async function placeEntries(
   sql: Sql,
@@ -58,8 +58,8 @@ export async function placeEntries(
     }
   >({
     name: 'log_places_read',
-    // Subqueries and LIMIT, each by its index whatever the planner believes: a join may read all of a table. And no `unnest`: by the length of
-    // its arrays the planner believes a plan of their own to be better than the one that it keeps, and to plan costs more than to read.
+    // Subqueries and LIMIT, so that each uses its index whatever the planner estimates: a join may read a whole table. No `unnest`: by the
+    // length of its arrays the planner would choose a new plan over the kept one, and planning costs more than reading.
     text: `
       SELECT wanted.at, b.log, place.index, newest.size, newest.note, newest.cosignatures,
         ${bundleColumns('b.log', 'place.n')},
@@ -126,7 +126,7 @@ export function openBundles(places: readonly PlacedEntry[]): PlacedBundles {
     tiles: (readTiles) => async (tiles) => {
       const known = tiles.map(({ level, n, width }) => {
         const tile = level === 0 ? tileOf(n, width) : undefined
-        // One that is cut off is looked for, and reported, where all are read.
+        // A truncated tile is left to `readTiles`, which reports it.
         return tile?.length === width * HASH_BYTES ? tile : undefined
       })
       const others = tiles.filter((_, i) => known[i] === undefined)

@@ -9,7 +9,7 @@ import type { RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
-/** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads` and `ids`. */
+/** `late-…` is an artifact that is logged after the fact; `previous` is the first entry of a reopened log. The sequencer adds `heads` and `ids`. */
 type QueuedKind = LoggedKind | `late-${LoggedKind}` | 'previous'
 
 export interface QueuedEntry {
@@ -17,8 +17,8 @@ export interface QueuedEntry {
   /** SHA-256 in lowercase hex. */
   readonly hash: string
   /**
-   * The id of the artifact: the businessTransactionId for what an execution makes, UUIDs in lower case. It is not shown in the log, and the sorted
-   * runs of ids (src/formats/log/ids.ts) prove by it what is not there.
+   * The id of the artifact: the businessTransactionId for the artifacts of an execution, UUIDs in lower case. The log does not show it; the sorted
+   * runs of ids (src/formats/log/ids.ts) prove by it which artifacts are absent.
    */
   readonly id: string
   readonly streams: { readonly [name in StreamName]?: string }
@@ -41,7 +41,10 @@ export type LogPosition = RowOf<typeof positionColumns>
 export interface LogEntries {
   /** Queues an entry. Calls `entry` only where there is a log. @returns the columns by which its row finds it */
   readonly add: (entry: () => QueuedEntry) => LogPosition
-  /** Stores what was queued, by one statement, and by none where nothing was: called after the last `add`. It belongs in the transaction that stores the evidence. */
+  /**
+   * Stores the queued entries by one statement, or by none without entries. Call it after the last `add`, in the transaction that stores the
+   * evidence.
+   */
   readonly statements: () => Statement[]
 }
 
@@ -65,20 +68,20 @@ export function startLogEntries(): LogEntries {
 
 /** The members that entries have in common. */
 type Shared = Omit<QueuedEntry, 'hash' | 'id'>
-/** An entry; the rest of it by its position in `shared`. */
+/** An entry: its hash, its id, and the position of its other members in `shared`. */
 type Item = readonly [hash: string, id: string, shared: number]
 
-/** A row's `entries`, as JSON: in the first form where an id is no UUID, and in all rows of versions before. */
+/** A row's `entries`, as JSON: in the first form where an id is no UUID, and in all rows of earlier versions. */
 type Stored =
   | { readonly shared: readonly Shared[]; readonly entries: readonly Item[] }
-  /** Each entry has its position in `shared`; hash and id of all stand one behind the other, 48 bytes each, as one Base64. */
+  /** Each entry has its position in `shared`; all hashes and ids are joined, 48 bytes for each entry, as one Base64. */
   | { readonly shared: readonly Shared[]; readonly positions: readonly number[]; readonly packed: string }
 
 const HASH_DIGITS = 64
 const ITEM_DIGITS = 96
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The entries of a row. They go through PostgreSQL's own log (WAL), so what they share stands once, and hashes and UUIDs in Base64. */
+/** The entries of a row. They go through PostgreSQL's own log (WAL), so shared members are written once, and hashes and UUIDs in Base64. */
 function queuedText(entries: readonly QueuedEntry[]): string {
   // The entries of a commit have the same few kinds, callers and policies, so each combination is written once.
   const positions = new Map<string, number>()
@@ -99,7 +102,7 @@ function queuedText(entries: readonly QueuedEntry[]): string {
   return JSON.stringify((isPacked ? packed(shared, items) : { shared, entries: items }) satisfies Stored)
 }
 
-/** The entries in the text of a row, also of one that a version before wrote. */
+/** The entries in the text of a row, also of a row from an earlier version. */
 export function queuedEntries(text: string): QueuedEntry[] {
   const stored = JSON.parse(text) as Stored
   const items = 'packed' in stored ? unpacked(stored) : stored.entries
@@ -130,7 +133,7 @@ export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
 /** With LOG=off. */
 export const notLogged: LogEntries = { add: () => unlogged, statements: () => [] }
 
-/** One transaction takes so many at most: the sequencer computes for 0.1 s then, and its connection may idle for little more than 2. */
+/** The most rows that one transaction takes: the sequencer then computes for 0.1 s, and its connection may idle for little more than 2 s. */
 export const ROWS_MAX = 512
 const BYTES_MAX = 1200 * 1024
 
@@ -142,13 +145,13 @@ export interface QueuedBatch {
 
 interface TakenBatches {
   readonly batches: readonly QueuedBatch[]
-  /** There may be others. */
+  /** The queue may have more. */
   readonly more: boolean
-  /** Takes them out of the queue: belongs in the same transaction. */
+  /** Takes them out of the queue; call it in the same transaction. */
   readonly remove: () => Statement[]
 }
 
-/** The oldest batches of the queue. Only under the lock of the log: no other instance takes them, and their order is that of the log. */
+/** Takes the oldest batches of the queue. Only under the lock of the log: no other instance takes them, and their order is that of the log. */
 export async function takeQueued(sql: Sql): Promise<TakenBatches> {
   const { rows } = await sql.query<{ seq: string; batch: string; entries: string | null }>({
     name: 'log_queue_oldest',
@@ -179,7 +182,7 @@ export function readQueued(seq: string, entries: string): QueuedEntry[] {
   }
 }
 
-/** One by one, not from the first to the last: a commit that is slow may show a smaller one since. */
+/** By each number, not by a range: a commit that is slow may have added a smaller number since. */
 function removal(seqs: readonly string[]): Statement {
   return {
     name: 'log_queue_remove',

@@ -1,4 +1,4 @@
-// log_state: one row for each log of the database. Who holds the lock of the open one appends to it and signs its checkpoints.
+// log_state: one row for each log of the database. The holder of the open log's lock appends to it and signs its checkpoints.
 import { randomBytes } from 'node:crypto'
 import { joinHashes, splitHashes, type Frontier } from '../../formats/log/frontier.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
@@ -13,7 +13,7 @@ export interface LogState {
   readonly frontier: Frontier
   /** The tree that ends with the newest heads entry, which the next checkpoint signs. */
   readonly checkpointTree: TreeHead
-  /** The statement that its first entry will be of: undefined once it has one, and for the first log. */
+  /** The statement whose hash its first entry will be: undefined once it has an entry, and for the first log. */
   readonly previous: string | undefined
 }
 
@@ -31,15 +31,15 @@ export interface LogStatus {
   /** Why the log is frozen; null: it is not. */
   readonly frozen: string | null
   readonly queued: boolean
-  /** Since the oldest row of the queue was written, by the clock of the database; 0 where it is empty. */
+  /** Seconds since the oldest row of the queue was written, by the clock of the database; 0 where the queue is empty. */
   readonly queuedSeconds: number
-  /** Rows of the queue, by the numbers of the first and the last: rolled back ones count too. */
+  /** An estimate of the rows of the queue, by the numbers of the first and the last: rows that were rolled back count too. */
   readonly queuedAbout: number
-  /** It was reopened, and has no entry yet. */
+  /** The log was reopened, and has no entry yet. */
   readonly begins: boolean
   /** The size of the tree that ends with the newest heads entry; 0 where there is none. Its checkpoint may not be published yet. */
   readonly checkpointTreeSize: number
-  /** That of the newest checkpoint; 0 where there is none. */
+  /** The size of the newest checkpoint; 0 where there is none. */
   readonly publishedSize: number
   /** Milliseconds since 1970; 0 where there is none. */
   readonly publishedAtMs: number
@@ -97,7 +97,7 @@ export interface OpenedLog {
   readonly openedAt: Date
   /** As in `LogState`. */
   readonly salt: Uint8Array
-  /** The statement that its first entry is the SHA-256 of; null for the first log. */
+  /** The statement whose SHA-256 its first entry is; null for the first log. */
   readonly previous: string | null
   /** Why it is frozen; null: it is not. */
   readonly frozen: string | null
@@ -151,7 +151,7 @@ export async function openNewestLog(sql: Sql, name: string): Promise<string> {
 }
 
 /**
- * Locks the open log until the transaction ends, without waiting. Read what belongs to it by later statements: this one may have begun
+ * Locks the open log until the transaction ends, without waiting. Read its other rows by later statements: this one may have begun
  * before the last holder committed.
  * @returns undefined where another transaction holds it, and where none is open
  */
@@ -212,8 +212,8 @@ export function updateLogState({
 }
 
 /**
- * From now on nothing is appended to this log, or signed for it, by any instance. By its number: a late discovery of its damage must not freeze
- * the one that was opened after it.
+ * Freezes a log: from now on no instance appends to it, or signs for it. By its number: a late discovery of its damage must not freeze the log
+ * that was opened after it.
  */
 export async function freezeLog(
   sql: Sql,

@@ -1,5 +1,5 @@
-// log_streams: how many entries each stream of a log has, and where the newest are; log_stream_blocks: from the numbers of a stream's
-// entries to their indexes in the log, 64 in a row.
+// log_streams: how many entries each stream of a log has, and where the newest are; log_stream_blocks: the indexes in the log of a stream's
+// entries, by their numbers, 64 in a row.
 import { toHex } from '../../formats/bytes.ts'
 import { formatEntry } from '../../formats/log/entry.ts'
 import { Heads, type StreamHead } from '../../formats/log/heads.ts'
@@ -54,7 +54,7 @@ export async function readStream(
 
 /**
  * The heads as a checkpoint has them: as of the tree of its first `size` entries, whatever was appended since.
- * @param size of a tree that is in the log. Of streams that have grown since, those whose indexes were not kept then are left out
+ * @param size of a tree that is in the log. A stream that has grown since is left out if its indexes were not kept then
  * @param since only streams that have grown since the tree had this size, and maybe others
  */
 export async function readHeads(
@@ -84,8 +84,8 @@ export async function readHeads(
 }
 
 /**
- * Whether the streams, as they were then, are those that an entry of kind `heads` states. Where they are not, the next numbers that entries
- * get from them would contradict those before.
+ * Whether the streams, as of that tree, are those that an entry of kind `heads` states. If they are not, the next numbers that entries get
+ * from them would contradict earlier ones.
  *
  * @param size of the tree that ends with the entry
  */
@@ -157,7 +157,8 @@ export function packIndexes(indexes: Uint8Array): Uint8Array {
 }
 
 /**
- * @param stored as `packIndexes` makes them, or 6 bytes each as all rows were once: a multiple of 6, which steps of no width come to
+ * @param stored as `packIndexes` makes them, or 6 bytes each as all rows were once: their length is a multiple of 6, which packed steps never
+ *   have
  * @returns as `joinIndexes` makes them
  * @throws DamagedLog where they are cut off
  */
@@ -175,7 +176,7 @@ export function unpackIndexes(stored: Buffer): Buffer {
 const STEPS = BLOCK_ENTRIES - 1
 const STEPS_AT = INDEX_BYTES + 1
 
-/** Adds indexes behind those that are there. */
+/** Appends indexes to existing ones. */
 export function joinIndexes(before: Uint8Array, indexes: readonly number[]): Buffer {
   const joined = Buffer.allocUnsafe(before.length + indexes.length * INDEX_BYTES)
   joined.set(before)
@@ -193,7 +194,7 @@ export function cutBlocks(
 ): { readonly blocks: readonly Pick<StreamBlockRow, 'block' | 'indexes'>[]; readonly recent: Uint8Array } {
   const blocks: Pick<StreamBlockRow, 'block' | 'indexes'>[] = []
   let end = Math.max(0, indexes.length - (n % BLOCK_ENTRIES) * INDEX_BYTES)
-  // Copied: it stays in memory, and would keep those of a large append there.
+  // Copied, because it stays in memory: a view would keep all indexes of a large append there.
   const recent = new Uint8Array(indexes.subarray(end))
   for (let block = Math.floor(n / BLOCK_ENTRIES) - 1; end > 0; block--) {
     const start = Math.max(0, end - BLOCK_ENTRIES * INDEX_BYTES)
@@ -241,7 +242,7 @@ interface StreamIndexes {
 }
 
 /**
- * The last of the entries that the tree of `size` entries has.
+ * The last of these entries that the tree of `size` entries has.
  * @returns undefined where none of them is in it
  */
 export function headWithin(

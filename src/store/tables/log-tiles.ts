@@ -1,4 +1,4 @@
-// log_tiles: full tiles of 256 hashes. Those at the edge of the tree are read from what is below them.
+// log_tiles: full tiles of 256 hashes. Tiles at the edge of the tree are read from the level below them.
 import { leafHash } from '../../formats/merkle/tree.ts'
 import { DamagedLog, undamaged } from '../../formats/log/damaged.ts'
 import { joinHashes } from '../../formats/log/frontier.ts'
@@ -42,7 +42,7 @@ export async function readFullTiles(
   return rows.map((row) => ({ ...row, log, level, n: Number(row.n) }))
 }
 
-/** Reads the tiles of a log, all by one statement and so as of one moment. It throws DamagedLog for tiles that are not there, or not so wide. */
+/** Reads the tiles of a log, all by one statement and so as of one moment. It throws DamagedLog for tiles that are missing or too narrow. */
 export function tileReader(sql: Sql, log: number): ReadTiles {
   return async (tiles) => {
     const found = await readTiles(sql, log, tiles)
@@ -56,14 +56,14 @@ export function tileReader(sql: Sql, log: number): ReadTiles {
   }
 }
 
-/** @returns in the order of `tiles`; undefined for one that is not there, or not so wide */
+/** @returns in the order of `tiles`; undefined for a tile that is missing or too narrow */
 export async function readTiles(
   sql: Sql,
   log: number,
   tiles: readonly Tile[],
 ): Promise<(Uint8Array | undefined)[]> {
   if (tiles.length === 0) return []
-  // Subqueries, each by its index whatever the planner believes: a join may read all tiles of the log.
+  // Subqueries, so that each uses its index whatever the planner estimates: a join may read all tiles of the log.
   const { rows } = await sql.query<{ hashes: Buffer | null; tail: Buffer | null }>({
     name: 'log_tiles_read',
     text: `

@@ -1,6 +1,6 @@
 // Reads of the log for routes and commands: the position of an artifact, and proofs from the stored tiles. Checkpoints are read by
-// log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Whatever lies after the newest checkpoint is not signed:
-// give the size of a checkpoint.
+// log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Entries after the newest checkpoint are not signed: give
+// the size of a checkpoint.
 import { DamagedLog } from '../../formats/log/damaged.ts'
 import { consistencyProof, inclusionProofs } from '../../formats/log/tiles.ts'
 import { sha256 } from '../sha256.ts'
@@ -13,8 +13,8 @@ import type { Sql } from '../postgres/sql.ts'
 
 /**
  * Reads the place in the log that the row of an artifact keeps.
- * @param id as the artifact is read by elsewhere: the transaction's for what an execution makes; of its receipts the newest is meant
- * @param owner the caller whose it must be; null: anyone's. Only null finds what belongs to no caller
+ * @param id by which the artifact is read elsewhere: the transaction's for the artifacts of an execution, whose newest receipt is meant
+ * @param owner the caller that must own it; null: any caller. Only null finds artifacts that belong to no caller
  * @returns undefined where there is none
  */
 export async function findLogPosition(

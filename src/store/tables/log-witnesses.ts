@@ -1,11 +1,11 @@
-// log_witnesses: the witnesses of the evidence log. A witness is asked by whichever instance moves `due_at` on, so that no two ask at once.
+// log_witnesses: the witnesses of the evidence log. Only the instance that moves `due_at` on asks a witness, so that no two ask at once.
 import type { CheckpointRow } from './log-checkpoints.ts'
 import { FAILED_AGAIN, LEASE, pauseSeconds } from './due.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /**
- * A witness is asked at most once in so many seconds, however often the log publishes. The times are multiples of it, the same for every
- * witness: those that are asked together cosign one checkpoint, which a quorum needs.
+ * A witness is asked at most once in this many seconds, however often the log publishes. The times are multiples of it, the same for every
+ * witness: witnesses that are asked together cosign one checkpoint, which a quorum needs.
  */
 const ASK_EVERY_SECONDS = 5
 
@@ -22,7 +22,7 @@ interface DueWitness {
 
 /** The witnesses that are to be asked now, all for one checkpoint. */
 export interface TakenWitnesses {
-  /** The newest one. */
+  /** The newest checkpoint. */
   readonly checkpoint: CheckpointRow
   readonly due: readonly DueWitness[]
 }
@@ -92,7 +92,7 @@ export async function noteCosigned(
  * Notes that a witness has not cosigned.
  * @param failed.size of the tree that it has, where it said so
  * @param failed.problem a sentence for the operator
- * @param failed.waitSeconds how long it asked not to be asked again
+ * @param failed.waitSeconds the pause that it asked for
  */
 export async function noteNotCosigned(
   sql: Sql,

@@ -1,4 +1,4 @@
-// login_passkeys: the passkeys by which people log in to the console, and login_challenges: what such a passkey is asked to sign.
+// login_passkeys: the passkeys by which people log in to the console, and login_challenges: the challenges that these passkeys are asked to sign.
 import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
@@ -14,7 +14,7 @@ export interface LoginPasskey {
   readonly publicKeyPem: string
   /** Whether it was made to be copied to other devices. */
   readonly backupEligible: boolean
-  /** Of its last use; 0 for a passkey that does not count. */
+  /** The signature counter at its last use; 0 for a passkey that does not count. */
   readonly signCount: number
   /** ISO 8601. */
   readonly registeredAt: string
@@ -27,11 +27,11 @@ const COLUMNS = `
   public_key_pem AS "publicKeyPem", backup_eligible AS "backupEligible", sign_count::float8 AS "signCount",
   ${isoTime('registered_at')} AS "registeredAt", ${isoTime('used_at')} AS "usedAt"`
 
-/** Each is a way into the console that somebody must remember to close. */
+/** Each passkey is a way into the console that somebody must remember to close. */
 export const LOGIN_PASSKEYS_MAX = 10
 
 /**
- * Those of a caller are registered one after the other, so that `LOGIN_PASSKEYS_MAX` holds.
+ * Registers a passkey. Those of a caller are registered one after the other, so that `LOGIN_PASSKEYS_MAX` holds.
  * @returns false: the passkey is registered already, or the caller has that many
  */
 export async function registerLoginPasskey(
@@ -60,7 +60,7 @@ export async function registerLoginPasskey(
   return rowCount === 1
 }
 
-/** Those of one caller, the oldest first. */
+/** Reads the passkeys of one caller, the oldest first. */
 export async function readLoginPasskeys(sql: Sql, callerId: string): Promise<LoginPasskey[]> {
   const { rows } = await sql.query<LoginPasskey>({
     text: `SELECT ${COLUMNS} FROM login_passkeys WHERE caller_id = $1::text ORDER BY registered_at, login_passkey_id`,
@@ -101,12 +101,12 @@ export async function removeLoginPasskey(
   return rows[0]?.name
 }
 
-/** A person answers each within two minutes: so many at once are nobody who logs in. */
+/** A person answers a challenge within two minutes: so many open ones do not come from people who log in. */
 export const LOGIN_CHALLENGES_MAX = 10_000
 
 /**
- * @param challenge random: nobody guesses it while it lasts
- * @returns whether it is kept: not where `LOGIN_CHALLENGES_MAX` wait for their answer. Those that are asked for in the same moment may be some more
+ * @param challenge random, so that it cannot be guessed while it is valid
+ * @returns whether it is kept: false where `LOGIN_CHALLENGES_MAX` challenges wait for an answer. Concurrent calls may keep some more
  */
 export async function keepChallenge(
   sql: Sql,
@@ -123,7 +123,7 @@ export async function keepChallenge(
   return rowCount === 1
 }
 
-/** @returns whether it was asked and has not come back yet; it never is again */
+/** @returns whether the challenge is kept and not answered yet; it is accepted only once */
 export async function takeChallenge(sql: Sql, challenge: string): Promise<boolean> {
   const { rowCount } = await sql.query({
     text: `DELETE FROM login_challenges WHERE challenge = $1::text AND expires_at >= now()`,

@@ -33,13 +33,13 @@ interface PagedList {
   readonly ascending?: true
   /** Bytes of an item, an SQL expression over `item` that reads no text. */
   readonly bytes: string
-  /** Columns of an item, over `item` and over what `join` adds. */
+  /** Columns of an item, over `item` and over the tables that `join` adds. */
   readonly columns: string
   /** Which rows are listed, over `item`; its parameters begin at `$5`. */
   readonly where?: string
   /** Added to the FROM behind `item`. */
   readonly join?: string
-  /** Added behind that for `where` and `columns` alone, because what finds it is not needed to measure a row. */
+  /** Added behind `join` for `where` and `columns` alone, because measuring a row does not need it. */
   readonly derived?: string
 }
 
@@ -62,7 +62,7 @@ export async function readPageOf<Row extends QueryResultRow>(
   const { rows } = await sql.query<Row & { pageTime: string; pageId: string; pageFound: number }>({
     ...(list.name === undefined ? {} : { name: list.name }),
     text: statementOf(list),
-    // One more than a page holds: whether there is a next page is then known, and the last page names none.
+    // One more than a page holds: it shows whether there is a next page, so that the last page names none.
     values: [range.limit + 1, range.offset, ...beginOf(list, range.after, until), ...values],
   })
   const shown = rows.slice(0, range.limit)
@@ -83,8 +83,8 @@ export interface OwnedRange {
 }
 
 /**
- * As `readPageOf`, of a table that has at most one row for a transaction, with its caller. Two statements, not one with `$6 IS NULL OR`: each
- * has its own index, and a generic plan can use it.
+ * As `readPageOf`, for a table that has at most one row for a transaction, with its caller. Two statements, not one with `$6 IS NULL OR`:
+ * each has its own index, and a generic plan can use it.
  */
 export function readOwnedPage<Row extends QueryResultRow>(
   sql: Sql,
@@ -109,7 +109,7 @@ export function readOwnedPage<Row extends QueryResultRow>(
 
 /**
  * The row comparison bounds the index scan, also without a cursor. Keys come before sizes, so that the rows that an OFFSET skips are not
- * measured. On Citus what is correlated must be correlated to `item`, never to a page.
+ * measured. On Citus a correlated subquery must refer to `item`, never to a page.
  */
 function statementOf({
   table,

@@ -42,7 +42,7 @@ export async function listPastDecisions(
       page.below.createdAt,
       page.below.id,
       page.since,
-      // As canonical text has it: members in the order of their names.
+      // In the form of canonical text: members in the order of their names.
       `"policy":{"name":${JSON.stringify(page.policy)},`,
       ...(own ? [page.callerId] : []),
     ],

@@ -1,4 +1,4 @@
-// pending_changes and step_up_nonces: maker/checker changes as they were proposed and as they were resolved (decisions §7).
+// pending_changes and step_up_nonces: proposed and resolved changes of maker/checker (decisions §7).
 import type { ChangeStatus } from '../../formats/schemas/governance.ts'
 import type { Sealed } from './sealed.ts'
 import type { LogPosition } from './log-queue.ts'
@@ -7,7 +7,7 @@ import { readPageOf, type Page, type PageRange } from './page.ts'
 import { storedJson } from '../postgres/json.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** A change in its present state, and beside it what a checker was shown: canonical `{warnings, diff?}`, not signed. */
+/** A change in its present state, and the advice that a checker was shown with it: canonical `{warnings, diff?}`, not signed. */
 interface StoredChange extends Sealed {
   readonly advice: string
 }
@@ -58,7 +58,7 @@ export async function openChangeOf(
   return rows[0]?.changeId
 }
 
-/** Null where there is none of this kind. */
+/** Reads a change; null where there is none of this kind. */
 export async function readChange(sql: Sql, { kind, changeId }: WhichChange): Promise<StoredChange | null> {
   const result = await sql.query<StoredChange>({
     text: `
@@ -82,7 +82,7 @@ export async function readChanges(sql: Sql, changeIds: readonly string[]): Promi
   return result.rows
 }
 
-/** How the filters of changes are met. */
+/** The conditions of the filters of changes. */
 const conditions = {
   kind: 'item.kind = $::text',
   status: 'item.status = $::text',
@@ -90,7 +90,7 @@ const conditions = {
   callerId: `lower(${storedJson('item.body')} ->> 'proposedBy') = lower($::text)`,
   since: 'item.proposed_at >= $::timestamptz',
   until: 'item.proposed_at < $::timestamptz',
-  // What it proposes may be a whole policy.
+  // The proposal itself is not searched, because it may be a whole policy.
   q: textOrId({
     text: `lower(concat_ws(E'\\n', item.kind, item.target, ${storedJson('item.body')} ->> 'proposedBy', ${storedJson('item.body')} ->> 'reason'))`,
     id: 'item.change_id',
@@ -140,8 +140,8 @@ interface Resolution extends Sealed, LogPosition {
 }
 
 /**
- * In the transaction that locked it. What was proposed stays beside it, with its own signature; the place in the log is that of the
- * resolution from now on.
+ * Stores a resolution, in the transaction that locked the change. The proposal stays beside it, with its own signature; the row's
+ * place in the log is that of the resolution from now on.
  */
 export async function storeResolution(
   sql: Sql,
@@ -173,7 +173,7 @@ export async function consumeStepUpNonce(
   return result.rowCount === 1
 }
 
-/** How many changes that are open a caller has proposed. */
+/** Counts the open changes that a caller has proposed. */
 export async function countOpenChangesOf(sql: Sql, callerId: string): Promise<number> {
   const { rows } = await sql.query<{ count: number }>({
     text: `

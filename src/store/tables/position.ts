@@ -7,18 +7,18 @@ export interface Position {
   readonly id: string
 }
 
-/** With a time: below the position is everything older, and nothing of that very time. */
+/** With a time it names a position: everything older is below it, and nothing of that very time. */
 export const LEAST_UUID = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Writes a cursor, which is opaque to callers.
- * @param times what the cursor carries before its position, ISO 8601 with milliseconds
+ * @param times those that the cursor carries before its position, ISO 8601 with milliseconds
  */
 export function cursorText({ createdAt, id }: Position, times: readonly string[] = []): string {
   return Buffer.from([...times, createdAt, id].join(' ')).toString('base64url')
 }
 
-/** @returns undefined where `cursor` is not a text of `cursorText` with as many times */
+/** @returns undefined where `cursor` is not a text that `cursorText` writes with as many times */
 export function readCursor(
   cursor: string,
   timesCount = 0,
@@ -29,7 +29,7 @@ export function readCursor(
   return known ? { position: { createdAt, id }, times } : undefined
 }
 
-/** As PostgreSQL takes it too, which knows neither 30 February nor the year 0. */
+/** Whether PostgreSQL accepts the time too: it knows neither 30 February nor the year 0. */
 function isKnownTime(text: string): boolean {
   return /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z$/.test(text) && isTimestamp(text)
 }

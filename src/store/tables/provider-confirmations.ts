@@ -13,7 +13,7 @@ export const insertConfirmations = rowsInto(
 )
 
 /**
- * The confirmations that deliveries have made before, in the life of a delivery that somebody has processed again.
+ * The confirmations that deliveries have made before: somebody may have had a delivery processed again.
  * @returns confirmationIds by `<eventKey> <rulesHash>`
  */
 export async function findConfirmations(
@@ -31,7 +31,7 @@ export async function findConfirmations(
   return new Map(rows.map(({ made, id }) => [made, id]))
 }
 
-/** A page of what providers say of a transaction, newest first. */
+/** A page of the confirmations of a transaction by providers, newest first. */
 export function listConfirmations(sql: Sql, id: string, range: PageRange): Promise<Page<Sealed>> {
   return readPageOf(
     sql,
@@ -49,11 +49,11 @@ export function listConfirmations(sql: Sql, id: string, range: PageRange): Promi
   )
 }
 
-/** How many a record's own reply holds. */
+/** How many confirmations the reply with a record holds. */
 const SHOWN_MAX = 100
 
 /**
- * A record with what was appended to it and what providers say of it.
+ * A record with its appended lists and the confirmations of providers.
  * @returns null when there is none or `callerId` (null: anyone) does not own it
  */
 export async function readWholeRecord(
@@ -73,7 +73,7 @@ export async function readWholeRecord(
   }
 }
 
-/** The newest of a transaction, oldest first, and how many there are. */
+/** The newest confirmations of a transaction, oldest first, and the number of all. */
 async function readConfirmations(
   sql: Sql,
   id: string,

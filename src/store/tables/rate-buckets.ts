@@ -3,15 +3,15 @@ import type { Sql } from '../postgres/sql.ts'
 
 interface RequestsWanted {
   readonly key: string
-  /** 0 only writes down what the instance knows. */
+  /** 0: only records the TAT that the instance knows. */
   readonly requests: number
-  /** How far ahead of now the TAT is at least, as the instance knows; milliseconds, 0 or more. */
+  /** How far the TAT is at least ahead of now, as far as the instance knows; milliseconds, 0 or more. */
   readonly aheadMs: number
 }
 
 interface RequestsAllowed {
   readonly key: string
-  /** As many of them as fit. */
+  /** How many of the requests fit. */
   readonly allowed: number
   /** How far the TAT is ahead of now after them, milliseconds; a minute is the whole budget. */
   readonly aheadMs: number
@@ -65,7 +65,7 @@ export async function spendRequests(
 
 /**
  * Uses something once, in all instances: a budget of one request a minute, spent.
- * @param id longer than a minute after its first use it may be used again: what it stands for must be over by then
+ * @param id may be used again later than a minute after its first use: its purpose must be over by then
  * @returns whether this is the first use
  */
 export async function isFirstUse(sql: Sql, id: string): Promise<boolean> {
@@ -73,14 +73,14 @@ export async function isFirstUse(sql: Sql, id: string): Promise<boolean> {
     limit: { name: 'once', perMinute: 1 },
     wanted: [{ key: id, requests: 1, aheadMs: 0 }],
   })
-  // An instance on the embedded database shares no limits, and nothing else forgets them there.
+  // An instance on the embedded database shares no limits, so nothing else deletes these rows there.
   await forgetWhole(sql, 2)
   return spent?.allowed === 1
 }
 
 /**
  * Remembers an id in all instances: a budget that is spent for some time ahead.
- * @param id 128 random bits: nobody has used it before
+ * @param id 128 random bits, so that it is not in use yet
  */
 export async function rememberFor(sql: Sql, id: string, ms: number): Promise<void> {
   await sql.query({
@@ -107,7 +107,7 @@ export async function rememberedMs(sql: Sql, id: string): Promise<number> {
 }
 
 /**
- * Deletes budgets that are whole again, which are the same as none; not those that are in use.
+ * Deletes budgets that are full again, which are the same as no row; locked ones are left.
  *
  * @returns how many, `max` at most
  */

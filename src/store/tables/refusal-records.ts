@@ -6,10 +6,10 @@ import { PAGE_BYTES_MAX, readOwnedPage, type OwnedRange, type Page, type PageRan
 import { rowsInto } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** In the transaction that claims their ids. */
+/** Runs in the transaction that claims their ids. */
 export const insertRefusals = rowsInto('refusal_records', { ...sealedColumns, ...positionColumns })
 
-/** A refusal of `callerId`'s own and the transaction that it is of, as they were stored; null where there is none. */
+/** A refusal of the caller `callerId` and its transaction, as they were stored; null where there is none. */
 export async function readRefusedTransaction(
   sql: Sql,
   id: string,
@@ -40,7 +40,7 @@ export function listRefusals(sql: Sql, range: PageRange, of: OwnedRange): Promis
   )
 }
 
-/** The refusals of a page of the catalogue, which ends where their texts would pass what a page may have. */
+/** The refusals of a page of the catalogue, which ends where their texts would exceed the bytes of a page. */
 export async function readRefusalsOf(sql: Sql, { rows, next }: Page<CatalogueEntry>): Promise<Page<Sealed>> {
   const sizes = await sql.query<{ id: string; bytes: number }>({
     name: 'refusal_records_sizes',

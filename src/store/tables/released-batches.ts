@@ -1,6 +1,6 @@
 // released_batches: the executions that were released together and have no outcome yet, and the deadline after which they are in doubt
-// (decisions §8). The row goes when all of them have evidence. Whoever takes an id out of its row decides how it ended, and the lock of the
-// row decides who does. On Citus the table stays on the coordinator, because a batch spans shards.
+// (decisions §8). The row is deleted when all of them have evidence. The transaction that takes an id out of its row decides how the
+// execution ended, and the lock of the row lets only one do so. On Citus the table stays on the coordinator, because a batch spans shards.
 import { randomUUID } from 'node:crypto'
 import { overRows } from '../postgres/rows.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
@@ -24,14 +24,14 @@ export interface ReleasedBatch {
 }
 
 interface BatchToRelease extends ReleasedBatch {
-  /** How long after the release they are in doubt if they are still open. The database adds it to its own time: our clock may be wrong. */
+  /** Milliseconds until they are in doubt, if they are still open. The database adds them to its own time: our clock may be wrong. */
   readonly inDoubtAfterMs: number
 }
 
 /**
  * Releases batches.
- * @returns statements that fail with a unique violation (`taken`) where one of the ids went through the gateway without the pipeline, and is
- *   the name of a batch: then nothing is released
+ * @returns statements that fail with a unique violation (`taken`) where one of the ids went through the gateway without the pipeline, and
+ *   is the name of a batch: then nothing is released
  */
 export const releaseBatches = overRows<BatchToRelease>({
   name: 'released_batches_release',
@@ -58,7 +58,7 @@ interface EndedTogether extends ReleasedBatch {
 
 /**
  * Takes executions out of their batches without looking first.
- * @returns statements that divide by zero (`values`) where one of them is not in its batch any more: then none is taken out
+ * @returns statements that divide by zero (`values`) where an execution is not in its batch any more: then none is taken out
  */
 export function takeOutAll(batches: readonly EndedTogether[]): Statement<{ closed: string }>[] {
   return batches
@@ -97,9 +97,9 @@ export interface OpenIntent {
   readonly inDoubt: boolean
 }
 
-/** Batches that the transaction holds: no other one takes an execution out of them before it ends. */
+/** Batches that the transaction has locked: no other transaction takes an execution out of them before it ends. */
 export interface LockedBatches {
-  /** Those of the ids that are open, by id. */
+  /** The intents among the ids that are open, by id. */
   readonly open: ReadonlyMap<string, OpenIntent>
   /** @returns statements that take open ones out of their batches */
   readonly takeOut: (ids: readonly string[]) => Statement[]
@@ -109,7 +109,7 @@ interface LockedBatch extends Omit<OpenIntent, 'id'>, ReleasedBatch {}
 
 const lock = (wait: '' | 'SKIP LOCKED') => ({
   name: `released_batches_lock${wait === '' ? '' : '_free'}`,
-  // In one order, so that two who lock several never wait in a circle.
+  // In one order, so that two transactions that lock several batches never deadlock.
   text: `
     SELECT r.batch, array_to_string(r.ids, ','), ${isoTime('r.deadline')}, ${deadlineHasPassed}::text
     FROM released_batches AS r WHERE r.ids && $1::uuid[] ORDER BY r.batch FOR UPDATE ${wait}`,
@@ -134,12 +134,12 @@ export async function lockOpen(transaction: Transaction, ids: readonly string[])
   const batches = await lockThose(ids)
   const found = new Set(batches.flatMap((batch) => batch.ids))
   const others = ids.filter((id) => !found.has(id))
-  // The one that was waited for may have moved some to a batch of their own (`markInDoubt`), which that statement did not see.
+  // The transaction that was waited for may have moved some intents to a batch of their own (`markInDoubt`), unseen by that statement.
   if (others.length > 0) batches.push(...(await lockThose(others)))
   return lockedBatches(batches, ids)
 }
 
-/** As `lockOpen`, without those whose batch somebody else has locked: they are left for another look. */
+/** As `lockOpen`, without intents whose batch somebody else has locked: they are left for the next call. */
 export async function lockFree(transaction: Transaction, ids: readonly string[]): Promise<LockedBatches> {
   const batches = (await transaction.run([{ ...LOCK_FREE, rows: [[arrayText(ids)]] }])).flat()
   return lockedBatches(batches, ids)
@@ -168,7 +168,7 @@ function lockedBatches(batches: readonly LockedBatch[], ids: readonly string[]):
 const REMOVE = 'DELETE FROM released_batches WHERE batch = $1::uuid'
 const SHRINK = 'UPDATE released_batches SET ids = $2::uuid[] WHERE batch = $1::uuid'
 
-/** Puts those that are still open in doubt now, in a batch of their own: the others of their batches keep their deadline. */
+/** Puts the intents that are still open in doubt now, in a batch of their own: the others of their batches keep their deadline. */
 export async function markInDoubt(transaction: Transaction, ids: readonly string[]): Promise<void> {
   const { open, takeOut } = await lockOpen(transaction, ids)
   const early = [...open.values()].filter(({ inDoubt }) => !inDoubt).map(({ id }) => id)
@@ -179,7 +179,7 @@ export async function markInDoubt(transaction: Transaction, ids: readonly string
   ])
 }
 
-/** Those of the ids that are open. */
+/** Finds those of the ids that are open. */
 export async function findOpen(sql: Sql, ids: readonly string[]): Promise<Map<string, OpenIntent>> {
   const { rows } = await sql.query<OpenIntent>({
     name: 'released_batches_find',
@@ -192,15 +192,15 @@ export async function findOpen(sql: Sql, ids: readonly string[]): Promise<Map<st
 }
 
 /**
- * Intents in doubt that are not noted as such, in order of id and beginning behind `after`. Reads all that is open, so no clock can hide one.
- * Unnamed, so that it is planned with the sizes of today.
+ * Intents in doubt that are not noted as such, in order of id and beginning behind `after`. Reads all open intents, so that no clock can hide
+ * one. Unnamed, so that it is planned with the current sizes of the tables.
  */
 export async function findInDoubt(
   sql: Sql,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>({
-    // A subquery, because Citus joins a table of the coordinator with no distributed one.
+    // A subquery, because Citus cannot join a table of the coordinator with a distributed one.
     text: `
       SELECT i.id FROM ${openIntents}
       WHERE ${deadlineHasPassed} AND i.id > $1::uuid
@@ -217,7 +217,7 @@ export async function findInDoubt(
  * @param batch whose place is locked; no row needs to have it
  */
 export async function checkReleasable(sql: Sql, batch: string): Promise<void> {
-  // Refused where nothing can be written: then the connection is closed too, and the next one may reach the new primary.
+  // The database refuses this where nothing can be written: then the connection is closed too, and the next one may reach the new primary.
   await sql.query('SELECT 1 FROM released_batches WHERE batch = $1::uuid FOR UPDATE', [batch])
   const { rows } = await sql.query<{ usable: boolean }>({
     name: 'released_batches_usable',

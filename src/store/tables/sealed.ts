@@ -1,5 +1,5 @@
 // Replies made of stored text: an artifact's signed members and the seal beside them, spliced and never rendered again.
-// Text in, text out: what a reader gets is byte for byte what was signed (docs/design-notes.md "Evidence").
+// Text in, text out: a reader gets byte for byte the text that was signed (docs/design-notes.md "Evidence").
 import type { ColumnTypes, RowOf } from '../postgres/rows.ts'
 import type { ListedApproval } from './approvals.ts'
 import { positionColumns } from './log-queue.ts'
@@ -42,7 +42,7 @@ export interface WholeRecord extends Sealed {
   /** How many the record has, where its list was cut to the newest (decisions §12). */
   readonly verificationCount?: number
   readonly receiptCount?: number
-  /** As the lists above; left out where no provider says anything of it. */
+  /** As the lists above; left out where no provider has confirmed anything of it. */
   readonly confirmations?: string
   readonly confirmationCount?: number
 }

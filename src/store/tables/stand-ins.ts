@@ -1,4 +1,4 @@
-// Stand-ins of approvers, as `authority` states them: for a time one counts as a member of groups in place of another one.
+// Stand-ins of approvers, as `authority` states them: for a time an approver counts in groups in place of an absent member.
 import type { Sql } from '../postgres/sql.ts'
 import { inEffect, type AuthorityRow } from './authority.ts'
 
@@ -28,7 +28,7 @@ function standInOf({ stated, beganBy, beganAt, key }: AuthorityRow): StandInRow 
   }
 }
 
-/** Reads those that were set and not removed, by who is away, also those whose time is over or has not come. */
+/** Reads the stand-ins that were set and not removed, by the absent member, also those whose time is over or has not come. */
 export async function readStandIns(sql: Sql): Promise<StandInRow[]> {
   return (await inEffect(sql, 'stand-in')).map(standInOf)
 }

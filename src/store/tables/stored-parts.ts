@@ -11,7 +11,7 @@ export interface StoredPart {
 
 const itself = (table: string): StoredPart => ({ table, rows: (from) => from, ordinal: 'c.ordinal' })
 
-/** The first of each record, which is in the record's row. */
+/** The first verification or receipt of each record, which is in the record's row. */
 const first = (column: 'verification' | 'receipt', others = ''): StoredPart => ({
   table: 'execution_evidence',
   rows: (from) =>

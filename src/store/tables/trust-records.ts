@@ -1,6 +1,6 @@
 // The evidence of executions (interface §2.2 to §2.4): execution_evidence holds each record with its first verification and its first
-// receipt, appended_verifications and appended_receipts what came later. The views trust_records, verifications and receipts show all of it
-// as it was signed, and are what is read (docs/design-notes.md "Stored once").
+// receipt, appended_verifications and appended_receipts hold the later ones. Readers use the views trust_records, verifications and
+// receipts, which show all of it as it was signed (docs/design-notes.md "Stored once").
 import { sealedColumns, type Sealed, type WholeRecord } from './sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import { positionColumns, type LogPosition } from './log-queue.ts'
@@ -77,7 +77,7 @@ export function withoutCopies(body: string, { authorization, transaction }: Copi
 /** How many verifications and receipts a record's own reply holds (decisions §12); GET /verifications/{id} and /receipts/{id} list all. */
 const SHOWN_MAX = 100
 
-/** How many of each one record takes (docs/design-notes.md "Growth"). */
+/** How many verifications and receipts one record takes (docs/design-notes.md "Growth"). */
 export const APPENDED_MAX = { verifications: 10_000, receipts: 1_000 } as const
 
 export type AppendedTable = 'verifications' | 'receipts'
@@ -85,7 +85,7 @@ export type AppendedTable = 'verifications' | 'receipts'
 /** SQL of the first verification or receipt of a record `item`. */
 const firstOf = { verifications: 'item.verification', receipts: 'item.receipt' } as const
 
-// These read the tables below the views: Citus would copy all that a view unites to the coordinator for each page.
+// These statements read the tables below the views: Citus would copy everything that a view unites to the coordinator for each page.
 const newestOf = (table: AppendedTable) => `
   SELECT a.body, a.ordinal FROM appended_${table} AS a
   WHERE a.business_transaction_id = item.business_transaction_id ORDER BY a.ordinal DESC LIMIT ${SHOWN_MAX}`
@@ -99,7 +99,7 @@ const shownOf = (table: AppendedTable) => `
       string_agg(newest.body, ',' ORDER BY newest.ordinal)), '')
     FROM (${newestOf(table)}) AS newest) AS ${table}`
 
-/** At least the bytes of what `shownOf` shows. */
+/** An upper bound of the bytes that `shownOf` shows. */
 const bytesOf = (table: AppendedTable) => `
   coalesce(${wholeBytes(firstOf[table])}, 0) + coalesce((SELECT sum(${wholeBytes('newest.body')}) FROM (${newestOf(table)}) AS newest), 0)`
 
@@ -196,7 +196,7 @@ export async function listAppended(
     after,
   }: { readonly limit: number; readonly offset: number; readonly after: number | null },
 ): Promise<{ readonly texts: readonly string[]; readonly next: number | null } | null> {
-  // The record's own row comes first, so that one without entries is told from none.
+  // The record's own row comes first, so that a record without entries differs from no record.
   const { rows } = await sql.query<{ ordinal: number | null; body: string | null }>({
     name: `${table}_list`,
     text: `
@@ -221,7 +221,7 @@ export async function listAppended(
   }
 }
 
-/** A record, and the owner who asks for it; `owner` null may read anyone's. */
+/** A record, and the owner who asks for it; `owner` null: any owner's. */
 interface RecordKey {
   readonly id: string
   readonly owner: string | null
@@ -231,7 +231,7 @@ interface RecordKey {
  * Reads the records of a batch. Owner and order are decided here and not by a join over the ids: Citus joins distributed tables only
  * by their own column.
  *
- * @returns in the order of `keys`; undefined where there is none or it belongs to somebody else
+ * @returns in the order of `keys`; undefined where there is none or it belongs to another owner
  */
 export async function readEvidence(sql: Sql, keys: readonly RecordKey[]): Promise<(Sealed | undefined)[]> {
   if (keys.length === 0) return []
@@ -250,10 +250,10 @@ export async function readEvidence(sql: Sql, keys: readonly RecordKey[]): Promis
 }
 
 /**
- * Locks records against others that append to them, until the end of the transaction. One statement for each id, because Citus locks
- * rows of one shard at a time; they travel together.
+ * Locks records against others that append to them, until the end of the transaction. One statement for each id, because Citus locks rows
+ * of one shard at a time; they are sent together.
  *
- * @param ids in the one order in which all batches lock, so that two batches never wait in a circle
+ * @param ids in the one order in which all batches lock, so that two batches never deadlock
  */
 export async function lockRecords(transaction: Transaction, ids: readonly string[]): Promise<void> {
   await transaction.run(
@@ -287,7 +287,7 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-/** The bodies of stored records by id, for a writer that must know whether what it finds is its own. */
+/** The bodies of stored records by id, for a writer that must know whether a record that it finds is its own. */
 export async function readRecordBodies(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
   const result = await sql.query<{ business_transaction_id: string; body: string }>({
     name: 'trust_records_bodies',

@@ -1,10 +1,10 @@
-// Artifacts can be stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed them.
-// Each row is read and written by its key, on Citus with its distribution column.
+// Artifacts that are stored and not in the evidence log: they are older than the log, were written with LOG=off, or were taken by a log that was
+// frozen before it signed them. Each row is read and written by its key, on Citus with its distribution column.
 import { artifactsOf, artifactTables, type Artifact, type ArtifactTable } from './artifacts.ts'
 import { asText, asTextOrNull, type Statement } from '../postgres/statement-batch.ts'
 import { partsOf, type StoredPart } from './stored-parts.ts'
 
-/** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
+/** `lost`: only artifacts that a frozen log had taken. `all`: also artifacts that no log ever had. */
 export type Unlogged = 'lost' | 'all'
 
 export interface ArtifactKey {
@@ -23,8 +23,8 @@ export interface UnloggedTable {
   /** Selects `ArtifactKey`s, oldest first. */
   readonly keys: (which: Unlogged) => string
   /**
-   * Lock a row if it is not locked and still names `batch`: then each statement returns one row, the last what `artifacts` reads.
-   * They do not wait: code that closes intents or resolves changes locks several rows in its own order.
+   * Lock a row if it is not locked and still names `batch`: then each statement returns one row, the last the texts that `artifacts` needs. They do
+   * not wait: code that closes intents or resolves changes locks several rows in its own order.
    */
   readonly lock: (key: ArtifactKey) => Statement<LockedRow>[]
   /** The artifacts of a row, oldest first. @throws Error where the row cannot be read */
@@ -64,7 +64,7 @@ function unloggedTable(artifactTable: ArtifactTable, part: StoredPart): Unlogged
       ORDER BY 1, 2, 3`,
     lock: ({ key, ordinal: nth, batch }) => {
       const read = `SELECT ${Object.values(columns).join(', ')} FROM ${rows} ${join} WHERE ${isRow}`
-      // On Citus no statement locks a row of the coordinator that it joins with a distributed table.
+      // On Citus no statement can lock a row of the coordinator that it joins with a distributed table.
       const steps: Pick<Statement<LockedRow>, 'text' | 'returns'>[] =
         joined === true
           ? [

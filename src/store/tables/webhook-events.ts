@@ -28,9 +28,9 @@ const insert = rowsInto(
 )
 
 /**
- * Stores deliveries that are new by their event id and by their bytes. A delivery that another transaction is storing is waited for.
+ * Stores deliveries that are new by their event id and by their bytes. Waits for a delivery that another transaction is storing.
  *
- * @param rows in an order that is the same for everybody, so that two batches never wait for each other both ways
+ * @param rows in one order for all callers, so that two batches never deadlock
  * @returns keys of those that were stored
  */
 export async function insertWebhookEvents(
@@ -76,7 +76,7 @@ export interface WaitingWebhook {
   readonly eventId: string
   readonly receivedAt: Date
   readonly failures: number
-  /** The reason of the last failure, or what it waits for. */
+  /** The reason of the last failure, or of its wait. */
   readonly reason: string | null
 }
 
@@ -142,7 +142,7 @@ export interface ListedDelivery {
   readonly businessTransactionId: string | null
   /** A sentence. */
   readonly detail: string | null
-  /** How often somebody had it processed again. */
+  /** How often it was processed again on request. */
   readonly reruns: number
 }
 
@@ -162,8 +162,8 @@ interface DeliveryFilter {
 }
 
 /**
- * A page of deliveries, newest first. No index has the outcome, so with a filter a page reads so many deliveries and no more: it may then
- * hold fewer than its size, or none, and still continue.
+ * A page of deliveries, newest first. No index has the outcome, so a page with a filter reads at most `SCANNED_MAX` deliveries: it may then hold
+ * fewer than its size, or none, and still continue.
  */
 export async function listWebhookEvents(
   sql: Sql,
@@ -190,7 +190,7 @@ export async function listWebhookEvents(
   return { rows: page.rows, next: page.next ?? end }
 }
 
-/** Deliveries that a filtered page looks at. */
+/** The most deliveries that a filtered page looks at. */
 const SCANNED_MAX = 10_000
 
 /** @returns the last delivery that the page looks at; null where fewer are left */
@@ -228,7 +228,7 @@ export async function readWebhookEvent(sql: Sql, eventKey: string): Promise<Show
 }
 
 /**
- * Makes a processed delivery one that waits. Its job is the caller's, in the same transaction.
+ * Makes a processed delivery wait again. The calling code adds its job, in the same transaction.
  * @returns the bytes of its body; null where there is no such delivery, or it waits already
  */
 export async function unprocess(sql: Sql, eventKey: string): Promise<number | null> {

@@ -1,4 +1,4 @@
-// The columns of webhook_events that say what became of a delivery. They change when its job runs, and in no index.
+// The columns of webhook_events that say what became of a delivery. They change when its job runs, and no index has them.
 import type { DeliveryOutcome } from '../../formats/schemas/webhook-outcomes.ts'
 import { overRows } from '../postgres/rows.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
@@ -7,14 +7,14 @@ import type { WebhookEventRow } from './webhook-events.ts'
 
 /** A delivery whose job runs. */
 export interface WaitingDelivery extends WebhookEventRow {
-  /** How often somebody has had it processed again. */
+  /** How often it was processed again on request. */
   readonly reruns: number
   /** Why it waits, where an earlier run has left it waiting. */
   readonly detail: string | null
 }
 
 /**
- * Locks deliveries that are not processed, in the order in which they came. Where another instance held them, they are processed when
+ * Locks deliveries that are not processed, in the order in which they came. Deliveries that another instance held are processed when
  * this returns without them.
  */
 export async function lockWaiting(sql: Sql, eventKeys: readonly string[]): Promise<WaitingDelivery[]> {

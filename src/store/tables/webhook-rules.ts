@@ -1,4 +1,4 @@
-// The rules of each provider, as `authority` states them; approval decides which are in effect. None is ever deleted that was approved.
+// The rules of each provider, as `authority` states them; approval decides which are in effect. Approved rules are never deleted.
 import type { Sql } from '../postgres/sql.ts'
 import { advanceEpoch } from './authority-epoch.ts'
 import { everything, inEffect, loadDocument, type AuthorityRow } from './authority.ts'
@@ -15,7 +15,7 @@ export interface WebhookRulesRow {
 export interface StoredWebhookRules extends WebhookRulesRow {
   /** Null: read from a file, not approved. */
   readonly approvedBy: string | null
-  /** ISO 8601; null where `approvedBy` is. Of a provider the newest is in effect. */
+  /** ISO 8601; null where `approvedBy` is. The newest rules of a provider are in effect. */
   readonly approvedAt: string | null
   /** The change that approved them last; null also where `genesis` did. */
   readonly approvedByChange: string | null
@@ -33,9 +33,10 @@ export function webhookRulesOf(row: AuthorityRow): StoredWebhookRules {
 }
 
 /**
- * Keeps what the files hold that was never approved, in the caller's transaction, and drops what is in no file any more.
+ * Stores the rules of the files that were never approved, in the caller's transaction, and deletes unapproved rules that are in no file
+ * any more.
  * @param sources one for each provider
- * @param given.genesis whether this is the very first start on the database, which approves what it finds
+ * @param given.genesis whether this is the very first start on the database, which approves the rules that it finds
  */
 export async function loadWebhookRules(
   sql: Sql,
@@ -55,7 +56,7 @@ export async function readWebhookRulesInEffect(sql: Sql): Promise<WebhookRulesRo
   return (await inEffect(sql, 'webhook-rules')).map(webhookRulesOf)
 }
 
-/** Everything, by provider, the newest approval first, which is in effect; what is not approved last. */
+/** All rules, by provider: the newest approval first, which is in effect, and unapproved rules last. */
 export async function readWebhookRules(sql: Sql): Promise<StoredWebhookRules[]> {
   return (await everything(sql, 'webhook-rules')).map(webhookRulesOf)
 }

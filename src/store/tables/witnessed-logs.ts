@@ -26,7 +26,7 @@ export async function readWitnessed(
 /**
  * Stores a checkpoint in place of the one before, if no other was stored meanwhile: of two requests with the same old size only one succeeds.
  * @param oldSize of the checkpoint that it was compared with; undefined where there was none
- * @returns whether it stands
+ * @returns whether it was stored
  */
 export async function replaceWitnessed(
   sql: Sql,

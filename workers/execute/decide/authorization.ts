@@ -21,12 +21,12 @@ export interface UnsignedAuthorization {
   /** ISO 8601. */
   readonly expiresAt: string
   readonly nonce: string
-  /** Canonical text of what is to be signed. */
+  /** Canonical text that is to be signed. */
   readonly payload: string
 }
 
 export interface Authorization extends UnsignedAuthorization {
-  /** `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: what the gateway is handed and the record holds. */
+  /** `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: the text that the gateway gets and the record holds. */
   readonly signed: Canonical
   readonly signature: Signature
 }

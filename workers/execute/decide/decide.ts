@@ -1,5 +1,5 @@
-// Second stage: what the policy says of a transaction, computed but not stored (decisions §3, §6).
-// Nothing here is kept unless `claim` takes the id, so a duplicate's decision leaves no trace.
+// Second stage: the policy's decision on a transaction, computed but not stored (decisions §3, §6). Nothing here is kept unless `claim`
+// takes the id, so a duplicate's decision leaves no trace.
 import type { Fresh } from '../../fresh.ts'
 import type { Json } from '../../../src/formats/json/canonical.ts'
 import { failures, type Failure } from '../../../src/core/errors/errors.ts'
@@ -24,7 +24,7 @@ export interface Approved extends Accepted {
   readonly approvedBy: readonly string[]
   /** Listed for velocity limits to count: some version of its policy has one. */
   readonly counted: boolean
-  /** SHA-256 of the groups that those limits count it in which have `per` or `where`. */
+  /** SHA-256 of the groups in which limits with `per` or `where` count it. */
   readonly groups: readonly string[]
 }
 
@@ -59,7 +59,7 @@ interface DecideWith extends Pick<Fresh, 'newId' | 'newNonce'> {
   readonly now: Date
 }
 
-/** Decides one transaction: what is approved is signed by `authorize`, a refusal here. */
+/** Decides one transaction: `authorize` signs an approval, a refusal is signed here. */
 export function decide(accepted: Accepted, tools: DecideWith): Concluded | StateUnverified {
   const { policy } = accepted.transaction
   const version = tools.policies.find(policy)
@@ -82,7 +82,7 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
   readonly approvable?: boolean
 }
 
-/** Writes a decision down: what releases it, or the signed record of its refusal. */
+/** Writes a decision down: the authorization that releases it, or the signed record of its refusal. */
 export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Concluded {
   const { connectors, key, now, newId, newNonce, version, approvedBy = [], approvable = false } = tools
   const { decisionId = newId() } = tools
@@ -122,7 +122,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
 }
 
 /**
- * Asks a version what it says of a transaction. An unapproved or retired version rejects everything.
+ * Evaluates a transaction by a version. An unapproved or retired version rejects everything.
  * @param filled the verified values of signals that were left out
  */
 export function evaluateVersion(

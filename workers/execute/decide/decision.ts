@@ -1,4 +1,4 @@
-// The Decision of decisions §4: what the policy said, with its rule trace, as the record and the refusal hold it.
+// The Decision of decisions §4: the result of the policy, with its rule trace, as record and refusal hold it.
 import { Canonical, canonicalize, type Json } from '../../../src/formats/json/canonical.ts'
 import type { Evaluation } from '../../../src/core/policy/evaluate.ts'
 import type { Accepted } from '../validate/validate.ts'

@@ -18,9 +18,9 @@ import { Finished } from '../../in-flight.ts'
 
 /** Executions that wait for a lock hold a connection each: the batches' own are never among these. */
 export const CLAIMS_AT_ONCE = 2
-/** At most this many look outside at once; the provider counts our requests too. */
+/** At most this many read outside state at once; the provider counts our requests too. */
 const OBSERVATIONS_AT_ONCE = 16
-/** The longest wait for a free slot. What was observed for an execution, and the caller's patience, grow old. */
+/** The longest wait for a free slot: observed state gets out of date, and callers stop waiting. */
 const QUEUED_MAX_MS = 10_000
 
 /** Concurrency limits of a thread: `observe` for requests to a provider, `claim` for the transactions. */
@@ -33,7 +33,7 @@ export function openSemaphores(): Semaphores {
   return { observe: pLimit(OBSERVATIONS_AT_ONCE), claim: pLimit(CLAIMS_AT_ONCE) }
 }
 
-/** Never rejects: everything that goes wrong is an answer, and then nothing was executed. */
+/** Never rejects: every failure is an answer, and then nothing was executed. */
 export async function proveAndClaim(
   item: StateUnverified,
   thread: ThreadContext & { semaphores: Semaphores },
@@ -76,9 +76,9 @@ async function claimOne(
   const { tx, key } = thread
   const refused = notAdmitted(thread)
   if (refused !== undefined) return refused
-  // A statement of its own: what is read after it is as new as the locks are.
+  // In a statement of its own: later reads are then as new as the locks.
   await takeLocks(tx, locksOf(observed))
-  // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
+  // Not the time of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
   const now = thread.clock()
   // Content never changes, but the version may have been retired while the lock was waited for.
   const version = thread.policies.find(item.transaction.policy) ?? item.version
@@ -96,7 +96,7 @@ async function claimOne(
   })
   const requests = [...new Set(consumes.flatMap(({ requestHash = [] }) => requestHash))]
   const ended = await useApprovalRequests(tx, requests)
-  // Cannot be, under the lock; if it is, everything is undone and nothing executed.
+  // Impossible under the lock; if it happens, everything is undone and nothing executed.
   if (used !== consumes.length) throw new Error('an approval was used by another execution')
   if (ended !== requests.length) throw new Error('an approval request was closed')
   return released(gated, claimed!)

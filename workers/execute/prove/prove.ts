@@ -1,6 +1,6 @@
-// Between the rules and the claim, for policies that verify state (decisions §6, §12): a declared signal must be what is independently known,
-// one that was left out gets that value before a rule reads it, and what that knowledge rests on is claimed with the execution. Everything
-// else never comes here.
+// Between the rules and the claim, for policies that verify state (decisions §6, §12): a declared signal must equal its independently known
+// value, a signal that was left out gets that value before a rule reads it, and the basis of the value is claimed with the execution.
+// Executions under other policies never come here.
 import type { Json } from '../../../src/formats/json/canonical.ts'
 import { Failure } from '../../../src/core/errors/errors.ts'
 import { denied, rejected, type Evaluation, type Mismatch } from '../../../src/core/policy/evaluate.ts'
@@ -81,8 +81,8 @@ interface ConcludedOnState {
 }
 
 /**
- * Decides in the transaction of the claim: by the rules once more, which may look at the time, and by what is read under the locks. A signal
- * that was left out is read when the first rule needs it, so that an approval which no rule asks for is not used up.
+ * Decides in the transaction of the claim: by the rules once more, which may look at the time, and by the state that is read under the locks.
+ * A signal that was left out is read when the first rule needs it, so that an approval which no rule asks for is not used up.
  * @param tools.now taken under the locks: approvals must be valid and windows begin relative to it
  */
 export async function prove(
@@ -129,7 +129,7 @@ export async function prove(
   }
 
   const evaluation = await decideOn()
-  // Before anything is read that this decision did not need.
+  // Taken before anything is read that this decision did not need.
   const verifiedSignals = shown(observed.checks, verified)
   const concluded = conclude(item, evaluation, {
     ...tools,
@@ -164,7 +164,7 @@ async function isApprovable(
   return false
 }
 
-/** Compares what was declared; what was filled in is what was verified. */
+/** Compares declared signals; a filled-in signal has the verified value itself. */
 function judged(
   evaluation: Evaluation,
   checks: readonly SignalCheck[],
@@ -179,7 +179,7 @@ function judged(
   return mismatches.length === 0 ? evaluation : { ...denied(mismatches), matchedRuleId, evaluatedRules }
 }
 
-/** The decision's verifiedSignals (decisions §4): what could be verified, each with what proves it. */
+/** The decision's verifiedSignals (decisions §4): the signals that could be verified, each with its proof. */
 function shown(
   checks: readonly SignalCheck[],
   verified: ReadonlyMap<string, SignalValue>,

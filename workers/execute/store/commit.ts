@@ -20,13 +20,13 @@ import { inIdOrder } from '../../together-or-alone.ts'
 import { receiptEntry, streamsOf } from '../log-entries.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
 
-/** The evidence of one execution that is to be stored, and no more: it may have to be kept for a while. */
+/** The evidence of one execution that is to be stored, and nothing else: it may have to be kept for a while. */
 export interface Evidence {
   readonly businessTransactionId: string
   readonly callerId: string
   /** ISO 8601. */
   readonly createdAt: string
-  /** As it was released. */
+  /** The batch in which it was released. */
   readonly batch: ReleasedBatch
   readonly end: 'FINALIZED' | 'ERRORED'
   readonly record: Sealed
@@ -63,13 +63,13 @@ export function evidenceOf(execution: ReceiptedExecution, lateEventId: string): 
 
 /** Why evidence is not stored; `cause` is for the log line. */
 export type NotStored =
-  /** Somebody else has closed the intent. That stands, and the audit keeps the record. */
+  /** Somebody else has closed the intent: it stays closed, and the audit keeps the record. */
   | { readonly kind: 'intent closed'; readonly cause: string }
   /** The database is away: it may take the evidence later. */
   | { readonly kind: 'unavailable'; readonly cause: unknown }
-  /** The intent is closed, and the database does not show yet how. */
+  /** The intent is closed, and the database does not show its end yet. */
   | { readonly kind: 'end not visible'; readonly cause: unknown }
-  /** The database refuses evidence whatever its values are: it may take it once it is repaired. */
+  /** The database refuses evidence whatever its values: it may take the evidence once it is repaired. */
   | { readonly kind: 'refused'; readonly sqlState: string; readonly cause: unknown }
   /** Anything else, such as a value that its column does not take: another attempt would fail too. */
   | { readonly kind: 'unstorable'; readonly cause: unknown }
@@ -121,8 +121,8 @@ class EndNotVisible extends Error {
 }
 
 /**
- * What is open no more has a transition or a record. But a node of Citus that ends in the moment of a commit shows its rows only when it is
- * back and Citus has finished that commit (`citus.recover_2pc_interval`): it may be an attempt of ours, whose answer was lost.
+ * An intent that is no longer open has a transition or a record. But a Citus node that ends in the moment of a commit shows its rows only
+ * when it is back and Citus has finished that commit (`citus.recover_2pc_interval`): it may be an attempt of ours, whose answer was lost.
  * @param recorded those that have a record
  */
 async function mustHaveEnded(
@@ -140,7 +140,7 @@ type Again = <T>(work: () => Promise<T>) => Promise<T>
 export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'clock' | 'newId'>
 
 /**
- * In one message; where an intent is closed already, or a record stands, in a transaction that tells them apart.
+ * Commits in one message; where an intent is closed already, or a record exists, in a transaction that tells the items apart.
  * @returns in the order of `evidence` why each is not stored: only because somebody else has closed its intent
  */
 async function commitTogether(
@@ -154,7 +154,7 @@ async function commitTogether(
     ...entries.statements(),
   ])
   if (failure === undefined) return evidence.map(() => undefined)
-  // An intent that was closed already comes as a division by zero, a record that stands as a key that is taken.
+  // An intent that was closed already shows as a division by zero, a record that exists as a key that is taken.
   if (!isOfRows(failure)) throw failure
   return commitApart(evidence, tools)
 }
@@ -212,12 +212,12 @@ export async function whyNotStorable(
       throw rolledBack
     })
   } catch (error) {
-    // Its evidence may stand by now.
+    // Its evidence may be stored by now.
     return error === rolledBack || classify(error).kind === 'taken' ? undefined : error
   }
 }
 
-/** Without those that an attempt before this one has stored: nothing is stored, nor logged, a second time. */
+/** Leaves out those that an earlier attempt has stored: nothing is stored, nor logged, a second time. */
 async function lateEvents(
   unstored: readonly Evidence[],
   tx: Transaction,
@@ -228,10 +228,7 @@ async function lateEvents(
   return unstored.filter(({ lateEventId }) => !stored.has(lateEventId)).map((item) => lateEvent(item, key))
 }
 
-/**
- * The intent was closed meanwhile, and stays closed. But nothing that proves an effect is thrown away: the signed record is
- * kept in the audit.
- */
+/** The intent was closed meanwhile, and stays closed. But proof of an effect is never thrown away: the signed record is kept in the audit. */
 function lateEvent(
   { businessTransactionId, end, record, lateEventId: eventId }: Evidence,
   key: CommitWith['key'],

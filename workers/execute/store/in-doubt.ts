@@ -5,7 +5,7 @@ import { markInDoubt } from '../../../src/store/tables/released-batches.ts'
 import { within } from '../../../src/core/threads/within.ts'
 import type { Performed } from '../perform.ts'
 
-/** Answers that are known already wait for it. */
+/** The longest delay of the answers, which are known already. */
 const NOTED_MS_MAX = 250
 
 /** Best effort: if the database is away or slow, the deadline passes anyway, and the answer is the same. */

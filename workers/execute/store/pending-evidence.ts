@@ -1,6 +1,6 @@
-// Evidence that the database did not take: its effect has happened and its caller has a 502. Our own store failing is not the provider's
-// doubt, so it is kept and stored when the database takes it (docs/design-notes.md "When the database is away"). Where the database
-// refuses it, as against being away, the instance admits no execution until a store has succeeded.
+// Evidence that the database did not take: its effect has happened and its caller has a 502. A failure of our own store must not leave
+// the outcome in doubt, so the evidence is kept and stored when the database takes it (docs/design-notes.md "When the database is
+// away"). If the database refuses it, and is not away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PendingCount } from '../../../src/core/threads/thread-messages.ts'
 import type { EvidenceFaults } from '../../../src/core/threads/evidence-fault.ts'
@@ -56,7 +56,7 @@ export function openPendingEvidence({
     noteRefusals(batch, notStored)
     const remaining = batch.filter((_, i) => mayBeStoredLater(notStored[i]))
     const ended = batch.filter((_, i) => !mayBeStoredLater(notStored[i]))
-    // To the end: what is refused must not keep what stands behind it from being stored.
+    // Moved to the end: refused evidence must not keep the evidence behind it from being stored.
     waiting = [...waiting.slice(batch.length), ...remaining]
     for (const item of ended) remove(item)
     return remaining.length === 0

@@ -35,7 +35,7 @@ export async function store(
   return inTheirPlaces(executions, answers)
 }
 
-/** As any evidence that is not stored; the log line says that this one never will be. */
+/** Answered like any evidence that is not stored; the log line says that it never will be. */
 function evidenceLost({ cause }: NotStored): Failure {
   return failures.outcomeUnknown(
     `the evidence is lost, because too much is pending already; not stored: ${errorText(cause)}`,

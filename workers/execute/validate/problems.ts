@@ -1,5 +1,5 @@
-// The problems of a body by every rule of decisions §3, in its order. The first broken one answers POST /execute; POST /sandbox/evaluate
-// tells them all.
+// The problems of a body by every rule of decisions §3, in its order. The first problem answers POST /execute; POST /sandbox/evaluate
+// lists them all.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
@@ -55,7 +55,7 @@ function invalid(path: string, message: string): Problem {
   return problem(path, failures.invalidTransaction(message))
 }
 
-/** The caller of POST /execute gets the sentence of the contract; the sandbox says which UUIDs are taken, since version 7 is one too. */
+/** The caller of POST /execute gets the sentence of the contract; the sandbox says which UUIDs are accepted, since version 7 is one too. */
 function invalidId(value: unknown): Problem {
   const [, version] =
     /^[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.exec(text(value)) ?? []
@@ -101,7 +101,7 @@ function* wrongFields(body: Fields): Generator<Problem> {
   let found = false
   for (const [path, schema] of fields) {
     const value = at(body, path)
-    // Only whether it is an object: thousands of members are looked at once, below.
+    // Only whether it is an object: its members, maybe thousands, are checked once, below.
     if (path === 'signals' ? isObject(value) : fits(schema, value)) continue
     found = true
     const reported = path === 'businessTransactionId' || (NAMES.includes(path) && isMissing(value))
@@ -113,7 +113,7 @@ function* wrongFields(body: Fields): Generator<Problem> {
     found = true
     yield invalid(`signals.${name}`, `signals.${name} must be a boolean or a number.`)
   }
-  // The compiled check has the last word: what it refuses is refused, also where nothing above says why.
+  // The compiled check has the last word: a body that it refuses is refused, even where nothing above says why.
   if (!found) yield invalid('signals', 'signals.* must be a boolean or a number.')
 }
 
@@ -138,7 +138,7 @@ function* unsafeNumbers(body: Fields): Generator<Problem> {
     ['intent.parameters', parameters] as const,
     ['signals', body['signals']] as const,
   ]) {
-    // Makes no paths: of most bodies there is none to tell.
+    // This check makes no paths, because most bodies have none to report.
     if (!isObject(value) || !holdsUnsafeInteger(value)) continue
     for (const place of unsafeIntegers(value, path)) yield invalid(place, `${place} must be a safe integer.`)
   }

@@ -32,7 +32,7 @@ export interface Accepted extends InFlight {
   }
 }
 
-/** Checks one request in the order of decisions §3. Pure, but that it names the transaction in the request, for the log. */
+/** Checks one request in the order of decisions §3. Pure, except that it names the transaction in the request, for the log. */
 export function validate({ request }: InFlight, now: string): Accepted | Failure {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
@@ -58,7 +58,7 @@ const IDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Rebuilds a body field by field, so that an unknown field cannot reach what is signed (interface §2.1 rule 1), with ids in lower case.
+ * Rebuilds a body field by field, so that an unknown field is never signed (interface §2.1 rule 1), with ids in lower case.
  * @param body of any shape: where a nested object is missing, the rebuilt one is empty
  */
 export function rebuild(body: unknown): Fields {
@@ -80,7 +80,7 @@ interface Field {
   readonly isId: boolean
 }
 
-/** The fields of each nested object, in canonical order: what is picked in it needs no sorting when it is canonicalized. */
+/** The fields of each nested object, in canonical order: a picked object needs no sorting when it is canonicalized. */
 const FIELDS = {
   metadata: fieldsOf(Metadata),
   authority: fieldsOf(Authority),
@@ -110,7 +110,7 @@ function lower(value: unknown): unknown {
   return typeof value === 'string' ? value.toLowerCase() : value
 }
 
-/** `submittedBy` is who authenticated, whatever the body claims. */
+/** `submittedBy` is the authenticated caller, whatever the body claims. */
 export function attributed(
   transaction: BusinessTransactionInput,
   callerId: string,

@@ -6,8 +6,8 @@ export interface GovernedTool<Input> {
   /** The tool's entry in `toolApproval` of `generateText`, `streamText` or `ToolLoopAgent`. */
   readonly toolApproval: (input: Input, options: { readonly toolCallId: string }) => Promise<ApprovalStatus>
   /**
-   * The tool's `execute`. Resolves to what the connector answered, or to who says that it was executed, where its answer is lost; rejects where
-   * nothing was executed, and with RunInDoubtError where that is not known.
+   * The tool's `execute`. Resolves to the connector's answer or, where that is lost, to a sentence that names who says that it was executed.
+   * Rejects where nothing was executed, and with RunInDoubtError where that is not known.
    */
   readonly execute: (input: Input, options: { readonly toolCallId: string }) => Promise<unknown>
 }
@@ -24,8 +24,8 @@ export interface ApprovalResponse {
 }
 
 /**
- * The two functions of a tool under the authority of the service. Use both: `execute` alone runs nothing that waits, but the SDK then takes
- * it for an error. Approving in the SDK alone is no approval.
+ * The two functions of a tool under the authority of the service. Use both: `execute` alone does not run a call that waits, but the SDK then
+ * reports an error. An approval in the SDK alone is no approval.
  * @param run the id of the chat or run, the same when it is resumed
  */
 export function governedTool<Input>(
@@ -43,7 +43,7 @@ export function governedTool<Input>(
     async execute(input, { toolCallId }) {
       const call = { run, call: toolCallId, input }
       const standing = await tool.execute(call).catch((error: unknown) => {
-        // The SDK makes a text for the model of it, and goes on.
+        // The SDK turns the error into a text for the model, and continues.
         throw isDoubt(error) && !(error instanceof RunInDoubtError) ? new RunInDoubtError(call, error) : error
       })
       if (standing.state === 'executed') return standing.result
@@ -54,8 +54,8 @@ export function governedTool<Input>(
 }
 
 /**
- * A condition for `stopWhen`: ends the run after a step in which the outcome of a call is not known. Without it the model goes on, and its next
- * call of the tool makes the whole run reject with RunInDoubtError.
+ * A condition for `stopWhen`: ends the run after a step in which the outcome of a call is not known. Without it the model continues, and its
+ * next call of the tool makes the whole run reject with RunInDoubtError.
  */
 export function isInDoubt({ steps }: { readonly steps: readonly Step[] }): boolean {
   return steps.at(-1)?.content.some(({ error }) => error instanceof RunInDoubtError) ?? false
@@ -80,8 +80,8 @@ interface Part {
 }
 
 /**
- * Answers the approval requests of a stopped run that approvers have decided meanwhile. Add them to the messages as one message of role
- * `tool`, and call the model again; none means that all still wait.
+ * Answers the approval requests of a stopped run that approvers have decided meanwhile. Add the responses to the messages as one message of
+ * role `tool`, and call the model again. An empty list means that all calls still wait.
  * @param messages as they were when the run stopped
  * @param tools by their names, as they were given to the SDK
  */

@@ -1,5 +1,5 @@
 // The tool calls of an agent as executions: propose, wait for humans, resume, and read the record. The adapters of the frameworks only
-// translate. Nothing is kept here: where a call stands is read from the service each time, so a run goes on in any process.
+// translate. No progress is kept here: the status of a call is read from the service each time, so a run can continue in any process.
 import { canonicalize, type Json } from '../../../../src/formats/json/canonical.ts'
 import {
   AnswerError,
@@ -17,55 +17,55 @@ type ApprovalRequest = Schemas['ApprovalRequest']
 type TrustRecord = Schemas['ExecutionTrustRecord']
 type Signals = Schemas['SubmittedTransaction']['signals']
 
-/** What a tool is to Countersign; `Input` are the arguments that the model gives. */
+/** How a tool maps to executions. `Input` is the type of the arguments that the model gives. */
 export interface Governing<Input> {
   /** The capability, e.g. `erp:refund`. */
   readonly action: string
   readonly target: string | ((input: Input) => string)
   readonly policy: { readonly name: string; readonly version: string }
-  /** The parameters of the intent: the input itself where left out. */
+  /** The parameters of the intent. Default: the input itself. */
   readonly parameters?: (input: Input) => object
-  /** What is declared to be so, by your own program: the input of a model is no evidence. */
+  /** Signals that your own program declares: the input of a model is no evidence. */
   readonly signals?: Signals | ((input: Input) => Signals)
-  /** On whose authority; the callerId where left out. */
+  /** The principal on whose authority the call is made. Default: the callerId. */
   readonly principalId?: string
-  /** For the approvers, at most 900 characters. */
+  /** A note for the approvers, at most 900 characters. */
   readonly note?: string | ((input: Input) => string)
-  /** How long an approval request stays open, from 60 to 86,400 seconds; 3,600 where left out. */
+  /** How long an approval request stays open, from 60 to 86,400 seconds. Default: 3,600. */
   readonly expiresInSeconds?: number
 }
 
 /** One call of a tool. */
 export interface ToolCall<Input> {
-  /** The run, thread or conversation: ids of calls repeat from one to another. From your program, and the same when it is resumed. */
+  /** Your id of the run, thread or conversation, because call ids repeat in other runs. It must be the same when the run is resumed. */
   readonly run: string
   /** The framework's id of the call within the run. */
   readonly call: string
   readonly input: Input
 }
 
-/** Where a call stands at the service. */
+/** The status of a call at the service. */
 export type CallStanding =
   | { readonly state: 'executed'; readonly record: TrustRecord; readonly result: unknown }
-  /** Executed, as the word says that closed it when it was in doubt: there is no record, and no result. `reason` says whose word it is. */
+  /** Executed, according to the statement that closed the call in doubt: there is no record, and no result. `reason` says who made the statement. */
   | { readonly state: 'closed'; readonly intent: Schemas['ExecutionIntent']; readonly reason: string }
-  /** Policy and approvers would let it through now; executing checks again. */
+  /** Policy and approvers would let the call through now; executing it checks again. */
   | { readonly state: 'approved' }
   | { readonly state: 'waits'; readonly approvalRequest: ApprovalRequest; readonly reason: string }
-  /** For good: refused by the policy, not approved, or failed for certain. Nothing happened. */
+  /** Final: refused by the policy, not approved, or failed for certain. Nothing happened. */
   | { readonly state: 'refused'; readonly reason: string; readonly error?: CountersignError }
 
-/** What became of a call that was to be executed. */
+/** The outcome of a call that was to be executed. */
 export type CallOutcome = Exclude<CallStanding, { readonly state: 'approved' }>
 
 export interface Governed<Input> {
-  /** Finds where a call stands, and asks humans where they must approve and were not asked yet. Executes nothing. */
+  /** Finds the status of a call, and asks humans where they must approve and were not asked yet. Executes nothing. */
   readonly propose: (call: ToolCall<Input>) => Promise<CallStanding>
-  /** Executes what is approved, once, however often it is called. */
+  /** Executes an approved call once, however often this is called. */
   readonly execute: (call: ToolCall<Input>) => Promise<CallOutcome>
 }
 
-/** A framework gets the error of a call that must not run (yet); its message is what the model may read. */
+/** The error that a framework gets for a call that must not run (yet). The model may read its message. */
 export class CallNotExecutedError extends CountersignError {
   override readonly name = 'CallNotExecutedError'
   readonly standing: CallOutcome
@@ -77,8 +77,8 @@ export class CallNotExecutedError extends CountersignError {
 }
 
 /**
- * It is not known what became of a call, so its run makes no other call of this tool: a model would repeat it as a new one, and that would be
- * executed too. Make `call` again until its outcome is known; `cause` is why it is not.
+ * The outcome of a call is not known, so its run makes no other call of this tool: a model would repeat the work as a new call, which would
+ * be executed too. Make `call` again until its outcome is known. `cause` says why it is not.
  */
 export class RunInDoubtError extends CountersignError {
   override readonly name = 'RunInDoubtError'
@@ -102,13 +102,13 @@ export function isDoubt(error: unknown): boolean {
 }
 
 /**
- * Puts a tool under the authority of the service. Its id follows from run, call and arguments, so the same call is executed once, and a call
- * with other arguments is other work, which is judged and approved anew.
+ * Puts a tool under the authority of the service. The id of a call is derived from run, call and arguments, so the same call is executed
+ * once. A call with other arguments is other work, which is judged and approved anew.
  * @throws both methods, as the client: where the service is away or an outcome is in doubt they reject, and the tool must not run.
- *   RunInDoubtError for any other call of the run, until the call that was in doubt is made again here and has an outcome
+ *   RunInDoubtError for any other call of the run, until the call in doubt is made again here and has an outcome
  */
 export function governed<Input>(client: Countersign, governing: Governing<Input>): Governed<Input> {
-  /** By run, and by the key of the call. In this process alone: another one has the same run only where it resumes it. */
+  /** By run, and by the key of the call. Kept in this process only: another process has the same run only where it resumes the run. */
   const doubts = new Map<string, Map<string, RunInDoubtError>>()
 
   async function requestFor({ run, call, input }: ToolCall<Input>) {
@@ -136,7 +136,7 @@ export function governed<Input>(client: Countersign, governing: Governing<Input>
     return request
   }
 
-  /** Looks at a call or makes it, and remembers that its outcome is in doubt until it has one. */
+  /** Proposes or executes a call, and remembers that its outcome is in doubt until the outcome is known. */
   async function remembered<T extends CallStanding>(
     call: ToolCall<Input>,
     { mayExecute, work }: { mayExecute: boolean; work: (request: ExecutionRequest) => Promise<T> },
@@ -165,7 +165,7 @@ export function governed<Input>(client: Countersign, governing: Governing<Input>
     let { record, next, why } = await find(request)
     let asked = record === null && mayBeAsked(why) ? await requestOf(next) : undefined
     if (asked?.status === 'USED') {
-      // By this call, in another process since the look above; or by a call with the same content, and then humans are asked for this one.
+      // Used by this call, in another process since the look above; or by a call with the same content: then humans are asked for this call.
       ;({ record, next, why } = await find(request))
       asked = undefined
     }
@@ -175,7 +175,7 @@ export function governed<Input>(client: Countersign, governing: Governing<Input>
     return { standing: asked === undefined ? await evaluated(next) : standingOf(asked), next }
   }
 
-  /** The note names the transaction, so that an ended request is found again, and is not asked anew. */
+  /** The note names the transaction, so that an ended request is found and not made again. */
   async function requestOf({ businessTransactionId, intent, policy }: Schemas['SubmittedTransaction']) {
     const { requests } = await client.approvalRequests({
       capability: intent.action,
@@ -236,7 +236,7 @@ export function governed<Input>(client: Countersign, governing: Governing<Input>
   }
 }
 
-/** @throws what is no ClosedWithoutRecordError */
+/** @throws any error that is no ClosedWithoutRecordError */
 function closedBy(error: unknown): CallOutcome {
   if (!(error instanceof ClosedWithoutRecordError)) throw error
   const reason = error.message
@@ -245,7 +245,7 @@ function closedBy(error: unknown): CallOutcome {
     : { state: 'refused', reason, error }
 }
 
-/** Nothing was sent, or approvals would lift the refusal. */
+/** Whether nothing was sent, or approvals would lift the refusal. */
 function mayBeAsked(why: unknown): boolean {
   return !(why instanceof AnswerError) || why.needsApproval
 }

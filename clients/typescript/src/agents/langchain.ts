@@ -3,7 +3,7 @@ import { createMiddleware, ToolMessage } from 'langchain'
 import type { Countersign } from '../index.ts'
 import { governed, type Governing } from './governed.ts'
 
-/** What the graph is interrupted with. The value that it is resumed with is not looked at: the service says what was decided. */
+/** The value that the graph is interrupted with. The value that resumes it is ignored: the service knows the decision. */
 export interface Interrupted {
   readonly requestId: string
   readonly actionCode: string
@@ -12,9 +12,9 @@ export interface Interrupted {
 
 /**
  * The middleware for `createAgent`. A call of a tool that is named here never reaches the tool's own function (`notCalled` says so); calls of
- * others pass. The graph needs a checkpointer, and `thread_id` is the run: resumed with any value, it looks again, in any process.
+ * other tools pass. The graph needs a checkpointer, and `thread_id` is the run. Resumed with any value in any process, it asks again.
  * @param tools by their names
- * @throws TypeError for a call without id or thread; as the client where the service is away or an outcome is in doubt: the agent stops
+ * @throws TypeError for a call without id or thread; as the client where the service is away or an outcome is in doubt: the agent then stops
  */
 export function countersigned(client: Countersign, tools: Readonly<Record<string, Governing<never>>>) {
   const governedTools = new Map(
@@ -36,7 +36,7 @@ export function countersigned(client: Countersign, tools: Readonly<Record<string
       while (outcome.state === 'waits') {
         if (runtime.interrupt === undefined) throw new TypeError('The graph cannot be interrupted.')
         const { actionCode, request: asked } = outcome.approvalRequest
-        // Throws, and the node runs again from its beginning. It returns once for each time that the run was resumed before.
+        // Throws, and the node runs again from its beginning. The call returns once for each time that the run was resumed before.
         const interrupted: Interrupted = { requestId: asked.requestId, actionCode, reason: outcome.reason }
         runtime.interrupt(interrupted)
         outcome = await tool.execute(call)
@@ -51,7 +51,7 @@ export function countersigned(client: Countersign, tools: Readonly<Record<string
   })
 }
 
-/** The function of a governed tool: whoever calls it has left the middleware out. */
+/** The function of a governed tool. It is called only where the middleware was left out. */
 export function notCalled(): never {
   throw new Error('This tool runs only through the middleware of Countersign.')
 }

@@ -5,22 +5,22 @@ import { CallNotExecutedError, governed, isDoubt, type CallStanding, type Govern
 
 export interface GovernedTool<Input> {
   readonly needsApproval: (context: unknown, input: Input, callId?: string) => Promise<boolean>
-  /** Resolves to what the connector answered, or to who says that it was executed, where its answer is lost; rejects where nothing was executed. */
+  /** Resolves to the connector's answer or, where it is lost, to a sentence naming who says it was executed; rejects where nothing was executed. */
   readonly execute: (
     input: Input,
     context?: unknown,
     details?: { readonly toolCall?: { readonly callId: string } },
   ) => Promise<unknown>
   /**
-   * Tells the model why nothing was executed; without it the model reads a fixed sentence of the package, and the run goes on.
-   * @throws the error where it is not known whether something was: the run ends with a ToolCallError that has it as its `error`
+   * Tells the model why nothing was executed; without it the model reads a fixed sentence of the package, and the run continues.
+   * @throws the error where it is not known whether something was executed: the run ends with a ToolCallError that has the error as its `error`
    */
   readonly errorFunction: (context: unknown, error: unknown) => string
-  /** Where a call stands now, by its arguments as the model wrote them: for `settle`. */
+  /** The current status of a call, by its arguments as the model wrote them: for `settle`. */
   readonly standing: (written: unknown, callId: string) => Promise<CallStanding>
 }
 
-/** What is used of a schema of Zod, or of another that follows the Standard Schema. */
+/** The part that is used of a schema of Zod, or of another schema that follows the Standard Schema. */
 interface Schema<Input> {
   readonly '~standard': {
     readonly validate: (written: unknown) => Validated<Input> | Promise<Validated<Input>>
@@ -34,8 +34,8 @@ type Validated<Input> =
 /**
  * The members of `tool({…})` that put a tool under the authority of the service. Spread all of them.
  * @param run the id of the conversation or run, the same when it is resumed
- * @param schema the `parameters` of the tool, where they are a schema of Zod or the like: the package keeps the arguments of a stopped run as
- *   the model wrote them, and a default or a transform makes others of them
+ * @param schema the `parameters` of the tool, where they are a schema of Zod or the like: the package keeps the arguments of a stopped run as the
+ *   model wrote them, and a default or a transform changes them
  */
 export function governedTool<Input>(
   client: Countersign,
@@ -47,7 +47,7 @@ export function governedTool<Input>(
     standing: async (written, callId) =>
       standing(schema === undefined ? (written as Input) : await parsed(schema, written), callId),
     async needsApproval(_context, input, callId) {
-      // A refused call is not approved by anybody here: `execute` says why.
+      // A refused call asks for no approval here: `execute` reports why.
       return (await standing(input, named(callId))).state === 'waits'
     },
     async execute(input, _context, details) {
@@ -58,14 +58,14 @@ export function governedTool<Input>(
       throw new CallNotExecutedError(ended)
     },
     errorFunction(_context, error) {
-      // The model would repeat it as another call, and that would be executed too.
+      // Otherwise the model would repeat the work as another call, which would be executed too.
       if (isDoubt(error)) throw error
       return `Nothing more is known to have happened: ${error instanceof Error ? error.message : String(error)}`
     },
   }
 }
 
-/** @throws TypeError for arguments that do not match, as after an edit of the kept state */
+/** @throws TypeError for arguments that do not match, for example after an edit of the kept state */
 async function parsed<Input>(schema: Schema<Input>, written: unknown): Promise<Input> {
   const validated = await schema['~standard'].validate(written)
   if (validated.issues === undefined) return validated.value
@@ -94,7 +94,7 @@ interface Interruption {
 /**
  * Answers the interruptions of a stopped run that approvers have decided meanwhile; then run the agent with the state again.
  * @param tools by their names
- * @returns how the others still wait; where none was answered, running the agent again changes nothing
+ * @returns how many were answered, and the status of those that wait; where none was answered, running the agent again changes nothing
  */
 export async function settle<Item extends Interruption>(
   state: State<Item>,

@@ -1,5 +1,5 @@
-// A receiver of connector releases, for Node: takes what the service has decided, approved and released, proves that it came from the service and is
-// meant for here, acts once, answers; and says what became of it when the service asks. The author writes `act`.
+// A receiver of connector releases, for Node. It takes an action that the service has decided, approved and released, verifies that the release is
+// from the service and for this receiver, acts once, and answers. It tells the outcome when the service asks. The author writes `act`.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,34 +18,34 @@ export class Refused extends Error {
   override readonly name = 'Refused'
 }
 
-/** What became of a release: it was carried out with this result, or was not, for this reason. */
+/** The outcome of a release: carried out with this result, or not carried out for this reason. */
 export type Outcome =
   | { readonly executed: true; readonly result?: unknown }
   | { readonly executed: false; readonly reason: string }
 
 export interface ReceiverConfig {
   readonly keys: ServiceKeys
-  /** What this receiver carries out, e.g. `['vendor:pay']`. */
+  /** The capabilities that this receiver carries out, e.g. `['vendor:pay']`. */
   readonly capabilities: readonly string[]
   readonly journal: Journal
-  /** Origin of the registered endpoint: that of the proxy in front. Where left out, where `listen` listens. */
+  /** Origin of the registered endpoint: that of the proxy in front. Default: the origin at which `listen` listens. */
   readonly audience?: string | undefined
   /**
-   * The effect. Give `release.authorizationId` to a system behind it as the idempotency key. What it returns becomes evidence: JSON, of which 60 KiB are
-   * sent and else its SHA-256 and length. It throws `Refused` where the effect certainly did not happen; any other error leaves that open, and
-   * the execution is in doubt until `readBack` or a person knows.
+   * Performs the effect. Give `release.authorizationId` to a system behind it as the idempotency key. The returned value becomes evidence: up to 60
+   * KiB of JSON are sent, else its SHA-256 and length. Throw `Refused` where the effect certainly did not happen. Any other error leaves that open,
+   * and the execution is in doubt until `readBack` or a person knows.
    */
   readonly act: (release: Release) => unknown
   /**
-   * Looks up what became of a release whose `act` never ended, for example by its `authorizationId` in the system behind. Asked when the service
-   * asks or repeats a release, never while `act` runs here. Undefined where it is not known (yet).
+   * Looks up the outcome of a release whose `act` never ended, for example by its `authorizationId` in the system behind. Called when the service
+   * asks or repeats a release, never while `act` runs here. Returns undefined where the outcome is not known (yet).
    */
   readonly readBack?: (release: Release) => Outcome | undefined | Promise<Outcome | undefined>
-  /** Told of each error that left an outcome open; `console.error` where left out. */
+  /** Called for each error that left an outcome open. Default: `console.error`. */
   readonly onError?: (error: unknown, release: Release | undefined) => void
 }
 
-/** What was asked by HTTP, of whatever server. */
+/** An HTTP request, independent of the server that received it. */
 export interface Asked {
   readonly method: string
   /** The header `Countersign-Question`. */
@@ -60,12 +60,12 @@ export interface Answer {
 }
 
 export interface Receiver {
-  /** For a server of your own; `audience` must be set then. */
+  /** Answers requests of a server of your own; `audience` must be set then. */
   readonly answer: (asked: Asked) => Promise<Answer>
   /**
-   * Serves it by plain HTTP: TLS ends at a proxy in front.
+   * Serves the receiver by plain HTTP: TLS ends at a proxy in front.
    * @param port 0 for a free one
-   * @param host where left out, this machine alone
+   * @param host default: this machine alone
    */
   readonly listen: (port: number, host?: string) => Promise<Listening>
 }
@@ -73,18 +73,18 @@ export interface Receiver {
 export interface Listening {
   readonly origin: string
   readonly port: number
-  /** Takes no more, and resolves when what runs has been answered. */
+  /** Accepts no more requests, and resolves when running requests have been answered. */
   readonly close: () => Promise<void>
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
 /** The service reads 64 KiB of an answer, which has other members too. */
 const RESULT_BYTES_MAX = 60 * 1024
-/** It reads 64 levels. */
+/** The service reads 64 levels. */
 const RESULT_DEPTH_MAX = 60
 
 /**
- * A receiver. Whatever is repeated, crashes or comes at the same time, each release is acted on at most once.
+ * A receiver. Each release is acted on at most once, also where it is repeated, comes twice at the same time, or the process crashes.
  * @throws TypeError for no capabilities
  */
 export function receive(config: ReceiverConfig): Receiver {
@@ -99,7 +99,7 @@ export function receive(config: ReceiverConfig): Receiver {
     return { keys, capabilities, audience, now: new Date() }
   }
 
-  /** The same promise for all who ask for one release at a time. */
+  /** Returns the same promise to all that ask for one release at the same time. */
   function shared(authorizationId: string, answering: () => Promise<Answer>): Promise<Answer> {
     const running =
       underway.get(authorizationId) ?? answering().finally(() => underway.delete(authorizationId))
@@ -118,7 +118,7 @@ export function receive(config: ReceiverConfig): Receiver {
     })
   }
 
-  /** It stands in the journal that it may happen: no crash can make it happen twice. */
+  /** The journal already says that the effect may happen, so no crash can make it happen twice. */
   async function once(release: Release): Promise<Answer> {
     try {
       return await ended(release, { executed: true, result: await act(release) })
@@ -137,7 +137,7 @@ export function receive(config: ReceiverConfig): Receiver {
     return json(200, told)
   }
 
-  /** The answer of before, or what the author can find out now. */
+  /** The stored answer, or the outcome that the author's `readBack` finds now. */
   async function known(entry: Entry): Promise<Answer | undefined> {
     if (entry.answer !== undefined) return json(200, entry.answer)
     const outcome = entry.release && (await readBack?.(entry.release))
@@ -149,12 +149,11 @@ export function receive(config: ReceiverConfig): Receiver {
     if ('refused' in verified) return said(verified.status, verified.refused)
     const { businessTransactionId, authorizationId, capability } = verified.question
     const found = await journal.find(authorizationId)
-    // Nothing was done and nothing will be: once a release has expired, nobody can have it carried out. Until then the service takes a 404
-    // for "not yet".
+    // Nothing was done, and nothing will be: an expired release cannot be carried out. Until it expires, the service takes a 404 for "not yet".
     if (found === undefined) return json(404, { businessTransactionId, capability, error: 'Never taken.' })
     if (found.answer === undefined && underway.has(authorizationId)) return said(503, 'It runs.')
     return shared(authorizationId, async () => {
-      // Once more: it may have been answered between the two looks, and what was answered stays.
+      // Read again: the release may have been answered since the first read, and its answer stays.
       const entry = (await journal.find(authorizationId)) ?? found
       return (await known(entry)) ?? said(503, 'It was begun, and its outcome is unknown.')
     })
@@ -202,7 +201,7 @@ export function receive(config: ReceiverConfig): Receiver {
   return { answer, listen }
 }
 
-/** The result as evidence. What cannot be sent is told of: the effect has happened, and an answer that cannot be read would put it in doubt. */
+/** The result as evidence. A notice replaces a result that cannot be sent: an unreadable answer would put the completed effect in doubt. */
 function evidenceOf(result: unknown): Json {
   try {
     const text = JSON.stringify(result ?? null)
@@ -216,7 +215,7 @@ function evidenceOf(result: unknown): Json {
   }
 }
 
-/** A greater integer may have been another one before it was parsed. */
+/** Refuses integers beyond 2^53 - 1, which parsing may have changed. */
 function assertExact(value: Json): void {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     throw new RangeError(`${value} is beyond 2^53 - 1`)
@@ -226,7 +225,7 @@ function assertExact(value: Json): void {
 const json = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) })
 const said = (status: number, error: string) => json(status, { error })
 
-/** Rejects where the connection is lost. A body is read to little more than what is taken of it. */
+/** Rejects where the connection is lost. A body is read only a little beyond the size limit. */
 async function exchangeOf(request: IncomingMessage): Promise<Asked> {
   const chunks: Buffer[] = []
   let bytes = 0

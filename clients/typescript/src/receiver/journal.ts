@@ -1,4 +1,4 @@
-// The journal keeps what was begun and what was answered, by authorizationId, in a file that survives the process and the machine's power.
+// The journal keeps begun releases and their answers, by authorizationId, in a file that survives a crash of the process and a loss of power.
 import {
   closeSync,
   existsSync,
@@ -17,43 +17,42 @@ import { promisify } from 'node:util'
 import type { Release } from './release.ts'
 
 /**
- * What a receiver remembers. `openJournal` keeps it in a file of one process; receivers that share a capability share a table instead, whose
+ * The memory of a receiver. `openJournal` keeps it in a file of one process. Receivers that share a capability share a table instead, whose
  * `authorizationId` is unique.
  */
 export interface Journal {
-  /** Undefined: never begun. */
+  /** Finds the entry of a release; undefined: never begun. */
   readonly find: (authorizationId: string) => Entry | undefined | Promise<Entry | undefined>
   /**
-   * Remembers, before the effect, that it may happen. A rejection or an exception means that nothing may be done.
-   * @returns once it would survive a loss of power; false where it was begun before, by whomever
+   * Stores, before the effect, that the effect may happen. A rejection or an exception means that nothing may be done.
+   * @returns once the entry would survive a loss of power; false where the release was begun before, by any receiver
    */
   readonly begin: (release: Release) => boolean | Promise<boolean>
-  /** Remembers the answer, before anybody is told. */
+  /** Stores the answer before it is sent. */
   readonly end: (authorizationId: string, answer: object) => void | Promise<void>
 }
 
 export interface Entry {
-  /** Undefined only where an older journal did not keep it. */
+  /** Undefined only where an older journal did not keep the release. */
   readonly release?: Release | undefined
-  /** Without it: begun, and not ended as far as is known. */
+  /** Undefined: begun, and not ended as far as is known. */
   readonly answer?: object | undefined
 }
 
 export interface FileJournal extends Journal {
-  /** Lets another process have the file. */
+  /** Leaves the file to another process. */
   readonly close: () => void
 }
 
-/** The service asks what became of a release for days at most; a release itself is worth nothing two minutes after it was issued. */
+/** The service asks for the outcome of a release for days at most, and a release is worth nothing two minutes after it was issued. */
 const KEPT_DAYS = 90
 
 const toDisk = promisify(fdatasync)
 
 /**
- * A journal in a file: a line for what was begun, one for its answer, each on the disk before it counts; what is written at the same time waits for the
- * disk once. What was answered more than 90 days ago is
- * left out when it is opened; what was begun and never ended stays.
- * @param path made where there is none; its folder must be there
+ * A journal in a file: a line for a begun release and a line for its answer, each on the disk before it counts. Lines that are written at the same
+ * time wait for the disk together. Opening drops releases that were answered more than 90 days ago; releases that never ended stay.
+ * @param path created if it does not exist; its folder must exist
  * @throws Error where another process has it open, or a line before the last cannot be read
  */
 export function openJournal(path: string): FileJournal {
@@ -64,7 +63,7 @@ export function openJournal(path: string): FileJournal {
     const file = openSync(path, 'a', 0o600)
     let isClosed = false
     let hasFailed = false
-    /** Under way, and the one after it, which has what is written until it begins. */
+    /** The write to disk that is under way, and the next write, which includes the lines that are written until it begins. */
     let syncing: Promise<void> | undefined
     let next: Promise<void> | undefined
 
@@ -76,7 +75,7 @@ export function openJournal(path: string): FileJournal {
       }))
 
     const append = async (authorizationId: string, entry: Entry): Promise<void> => {
-      // The number of the file may be another file's by now.
+      // The file descriptor may belong to another file by now.
       if (isClosed) throw new Error(`${path} is closed.`)
       if (hasFailed) throw new Error(`${path} could not be written before: open the journal again.`)
       const line = Buffer.from(`${lineOf(authorizationId, entry)}\n`)
@@ -85,7 +84,7 @@ export function openJournal(path: string): FileJournal {
           throw new Error(`${path} was written in part: the disk is full.`)
         await synced()
       } catch (error) {
-        // Until it is opened again, which cuts off half a line, nothing may be written behind one.
+        // Nothing may be written behind half a line. Opening the journal again cuts it off.
         hasFailed = true
         throw error
       }
@@ -95,7 +94,7 @@ export function openJournal(path: string): FileJournal {
       async begin(release) {
         const { authorizationId } = release
         if (entries.has(authorizationId)) return false
-        // At once: whoever begins it meanwhile must not.
+        // Set at once, so that a second `begin` of the release in the meantime returns false.
         entries.set(authorizationId, { release })
         try {
           await append(authorizationId, { release })
@@ -127,7 +126,7 @@ const lineOf = (authorizationId: string, entry: Entry) => JSON.stringify({ autho
 
 function readEntries(path: string): Map<string, Entry> {
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
-  // A last line without its end was being written when the power went: what it was to allow or to tell did not happen.
+  // An incomplete last line was being written when the power failed: the effect or the reply that waits for it did not happen.
   const end = bytes.lastIndexOf('\n') + 1
   if (end !== bytes.length) truncateSync(path, end)
   const entries = new Map<string, Entry>()
@@ -144,7 +143,7 @@ function readEntries(path: string): Map<string, Entry> {
   return entries
 }
 
-/** Leaves out what is old, of the entries and of the file. */
+/** Removes old releases from the entries and from the file. */
 function rewrite(path: string, entries: Map<string, Entry>): void {
   const before = Date.now() - KEPT_DAYS * 24 * 60 * 60 * 1000
   const old = [...entries].filter(
@@ -163,9 +162,9 @@ function rewrite(path: string, entries: Map<string, Entry>): void {
 }
 
 /**
- * Two processes that append to one file would each do what the other has done. The file of the lock holds the number of its process; one that a killed
- * process left is taken over.
- * @returns removes the lock
+ * Locks the journal: two processes that append to one file would each do what the other has done. The file of the lock holds the number of its
+ * process. A lock that a killed process left is taken over.
+ * @returns a function that removes the lock
  */
 function lock(path: string): () => void {
   for (;;) {
@@ -180,7 +179,7 @@ function lock(path: string): () => void {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     const holder = Number(readFileSync(path, 'utf8'))
-    // In a container the next process has the number of the one that was killed.
+    // In a container the next process has the number of the killed process.
     if (holder === process.pid ? open.has(path) : isRunning(holder))
       throw new Error(
         `Process ${holder} has this journal open, says ${path}. If it is another program, remove that file.`,
@@ -202,7 +201,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A new file is only there after a power cut when its folder was written too. */
+/** A new file survives a loss of power only where its folder was written too. */
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   try {

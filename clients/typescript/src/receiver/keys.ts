@@ -1,5 +1,5 @@
-// The service's keys, as a receiver of its releases knows them: of one service, named at the start, so that a release cannot choose where
-// its signer is looked up.
+// The service's keys, as a receiver of its releases knows them. The service is named at the start, so that a release cannot choose where its
+// signer is looked up.
 import { createPublicKey, type KeyObject } from 'node:crypto'
 
 /** The keys that a release may be signed by. */
@@ -8,15 +8,15 @@ export interface ServiceKeys {
   readonly find: (keyId: string) => KeyObject | undefined | Promise<KeyObject | undefined>
 }
 
-/** How old the keys may be that a release is checked by: for so long a key that was revoked is still believed. */
+/** The maximum age of the keys that check a release: for this long a revoked key is still believed. */
 const FRESH_MS = 60_000
-/** A key that is not known may be a new one. Invented ids cause no more requests than one in this time. */
+/** An unknown key may be a new key. Invented ids cause no more than one request in this time. */
 const UNKNOWN_AGAIN_MS = 30_000
 const TIMEOUT_MS = 5_000
 
 /**
- * The keys of a service, fetched now and again: a rotation or a revocation is known after a minute at the latest. While the service does not
- * answer, the keys that are known go on.
+ * The keys of a service, fetched regularly: a rotation or a revocation is known after a minute at the latest. While the service does not
+ * answer, the known keys stay in use.
  * @param service its origin, https unless it runs on this machine
  * @throws TypeError for a service that is no such URL; Error where it does not answer now
  */
@@ -76,8 +76,8 @@ function readKeySet(jwks: unknown): ReadonlyMap<string, KeyObject> {
   if (!Array.isArray(listed)) throw new TypeError('This is no key set: it has no list "keys".')
   return new Map(
     (listed as readonly { keyId: string; algorithm: string; pem: string; revokedAt?: string }[])
-      // A colon is in the keyIds of people, whose keys sign approvals: none of them may pass for the service. Somebody else may have a
-      // revoked key, and a release is always of now.
+      // The keyIds of people, whose keys sign approvals, have a colon: these keys must not pass for the service's. A revoked key may be in
+      // other hands, and a release is always recent.
       .filter(
         ({ keyId, algorithm, revokedAt }) =>
           algorithm === 'ed25519' && !keyId.includes(':') && revokedAt === undefined,

@@ -1,4 +1,4 @@
-// A release, or a question what became of one, verified: signed by the service, for this receiver, for a capability it has, and still in time
+// Verifies a release, or a question about its outcome: signed by the service, for this receiver, for a capability it has, and still in time
 // (docs/handbook/governing.md "Register an external connector").
 import { verify } from 'node:crypto'
 import { canonicalize, type Json } from '../../../../src/formats/json/canonical.ts'
@@ -22,7 +22,7 @@ export interface Release {
   readonly expiresAt: string
 }
 
-/** The question asks what became of a release, by GET, in the header `Countersign-Question`. */
+/** A question about the outcome of a release, by GET, in the header `Countersign-Question`. */
 export interface Question {
   readonly businessTransactionId: string
   readonly authorizationId: string
@@ -52,7 +52,7 @@ export async function verifyRelease(
   given: VerifyWith,
 ): Promise<{ release: Release } | NotVerified> {
   const verified = await verifySigned(body, 'release', given)
-  // From here on every member is what the service signed, so its shape is the service's.
+  // From here on every member is signed by the service, so its shape is the service's.
   return 'refused' in verified ? verified : { release: verified.signed as unknown as Release }
 }
 
@@ -73,7 +73,7 @@ async function verifySigned(
   let sent: { readonly [name: string]: Json } | null
   let text: string
   try {
-    // JSON with exactly one reading: of two equal keys a signature could hold for the one and the effect follow the other.
+    // JSON with exactly one reading: with two equal keys, the signature could hold for one value and the effect follow the other.
     const sentText = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(sentBytes)
     sent = parseJsonText(sentText, DEPTH_MAX) as typeof sent
     text = canonicalize(sent?.[member] ?? null)
@@ -100,7 +100,7 @@ async function verifySigned(
 
 const timeOf = (value: Json | undefined) => (typeof value === 'string' ? Date.parse(value) : NaN)
 
-/** DSSE: the signed bytes begin with what they are, so that a signature of anything else is none of a release. */
+/** DSSE: the signed bytes begin with their type, so that a signature of any other type is not valid for a release. */
 function preAuthEncoding(member: 'release' | 'question', text: string): Buffer {
   const type = `application/vnd.countersign.connector-${member}.v1+json`
   return Buffer.from(`DSSEv1 ${type.length} ${type} ${Buffer.byteLength(text)} ${text}`)

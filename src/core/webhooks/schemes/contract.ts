@@ -1,7 +1,7 @@
-// The scheme of interface §6, which is Razorpay's: the hex of the HMAC over the body, and an unsigned event id. There is no signed time either.
+// The scheme of interface §6, which is Razorpay's: the hex of the HMAC over the body. The event id is not signed, and there is no signed time.
 import { anySecret, isHmac, NO_SECRET_FITS, type Scheme } from './scheme.ts'
 
-/** A provider's `_` is a `-` here: proxies drop header names that hold an underscore. */
+/** A provider's `_` becomes a `-` here: proxies drop header names that contain an underscore. */
 const prefixOf = (provider: string): string => `x-${provider.replaceAll('_', '-')}`
 const eventIdHeader = (provider: string): string => `${prefixOf(provider)}-event-id`
 

@@ -1,4 +1,4 @@
-// The schemes by which providers sign their deliveries: the list to add one to.
+// The schemes by which providers sign their deliveries. A new scheme is added to this list.
 import { contract } from './contract.ts'
 import { github } from './github.ts'
 import type { Scheme } from './scheme.ts'
@@ -7,7 +7,7 @@ import { stripe } from './stripe.ts'
 
 export type { ReadDelivery, Scheme } from './scheme.ts'
 
-/** By the value of `<PROVIDER>_WEBHOOK_SCHEME`. */
+/** Keyed by the value of `<PROVIDER>_WEBHOOK_SCHEME`. */
 export const schemes = {
   contract,
   stripe,

@@ -1,6 +1,6 @@
 // Standard Webhooks 1.0.0: `webhook-signature` is a list of `v1,<base64>` (HMAC) and `v1a,<base64>` (Ed25519) over
-// `<webhook-id>.<webhook-timestamp>.<body>`, so all three are signed (github.com/standard-webhooks, spec/standard-webhooks.md). Svix, which the
-// scheme comes from, sends the same under `svix-*`.
+// `<webhook-id>.<webhook-timestamp>.<body>`, so all three are signed (github.com/standard-webhooks, spec/standard-webhooks.md). Svix, the
+// origin of the scheme, sends the same under `svix-*`.
 import { createPublicKey, verify } from 'node:crypto'
 import { isHmac, NO_SECRET_FITS, untimely, type Scheme } from './scheme.ts'
 
@@ -13,7 +13,7 @@ const PUBLIC_PREFIX = 'whpk_'
 const PUBLIC_BYTES = 32
 /** Advised by the specification. */
 const HMAC_BYTES_ADVISED = 24
-/** An Ed25519 check costs what fifty HMACs do, and anybody may send a list of them. */
+/** An Ed25519 check costs as much as fifty HMACs, and anybody may send a list of signatures. */
 const SIGNATURES_MAX = 8
 
 const MUST_BE = `${HMAC_PREFIX} and the base64 of a key, or ${PUBLIC_PREFIX} and the base64 of an Ed25519 public key of ${PUBLIC_BYTES} bytes`
@@ -38,11 +38,11 @@ export const standardWebhooks: Scheme = {
       : undefined
   },
   read({ signature, headers, body, secrets, nowMs }) {
-    // Both are signed: without them there is nothing that the signature could be of.
+    // Both are signed: without them there is no signed content to check.
     const [id, seconds] = [oneOf(ID, headers), oneOf(TIMESTAMP, headers)]
     if (typeof id === 'object') return id
     if (typeof seconds === 'object') return seconds
-    // The same bytes would be signed for a shorter id, and a body that begins with the rest of this one.
+    // The same bytes would be signed for a shorter id and a body that begins with the rest of this id.
     if (id.includes('.'))
       return { unsigned: `${ID[0]} has a dot, which would let a signature be read for another id` }
     const parts = [`${id}.${seconds}.`, body]
@@ -54,7 +54,7 @@ export const standardWebhooks: Scheme = {
   },
 }
 
-/** The value of a header with one of two names, or with both. */
+/** The value of a header that has one of two names, or both. */
 function oneOf(
   [name, alias]: readonly [string, string],
   { [name]: value, [alias]: other }: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ function oneOf(
   return found === '' ? { unsigned: `the header ${name} is missing` } : found
 }
 
-/** The signatures of a version. One that is malformed hides no other. */
+/** The signatures of a version. A malformed signature does not hide others. */
 function of(version: 'v1' | 'v1a', signatures: readonly string[]): Buffer[] {
   return signatures.flatMap((one) => {
     const [name, text = ''] = one.split(',')
@@ -96,7 +96,7 @@ function isEd25519({
   })
 }
 
-/** The prefix may be left out, as the specification's own libraries have it. */
+/** The prefix may be left out, as in the specification's own libraries. */
 function hmacKey(secret: string): Buffer | undefined {
   if (secret.startsWith(PUBLIC_PREFIX)) return undefined
   return base64(secret.startsWith(HMAC_PREFIX) ? secret.slice(HMAC_PREFIX.length) : secret)

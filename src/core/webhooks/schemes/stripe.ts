@@ -34,7 +34,7 @@ export const stripe: Scheme = {
   },
 }
 
-/** Empty where the payload has none. */
+/** Empty when the payload has no id. */
 function idOf(body: Uint8Array): string {
   try {
     const payload: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())

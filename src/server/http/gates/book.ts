@@ -1,16 +1,16 @@
-// The book of what this instance holds at once: requests and bytes in three columns, each bounded for all clients together, for those without a
-// key, and for one client (docs/design-notes.md "Backpressure").
+// Accounts for the requests and bytes that this instance holds at once, in three columns. Each is bounded for all clients together, for those
+// without a key, and for one client (docs/design-notes.md "Backpressure").
 import type { Gate } from '../../../core/errors/gates.ts'
 import { isAddress } from './client.ts'
 import { bounds } from './index.ts'
 
 /**
- * `announced`: bodies that have not arrived; withholding them shuts no other client out. `inFlight`: requests from the moment their body is
- * complete until their reply, and large replies until they have left. `streams`: replies that are made while they are sent.
+ * `announced`: bodies that have not arrived; a client that withholds them shuts out no other. `inFlight`: requests from the moment their body
+ * is complete until their reply, and large replies until they have left. `streams`: replies that are made while they are sent.
  */
 type Column = 'announced' | 'inFlight' | 'streams'
 
-/** Which bound refuses. */
+/** The bound that refuses. */
 type PlaceGate = Extract<
   Gate,
   'places' | 'memory' | 'client-share' | 'addresses-share' | 'announced' | 'exports'
@@ -24,8 +24,8 @@ interface Total {
 /** A place in the book. It is given back once, however often it is disposed of. */
 export interface Held extends Disposable {
   /**
-   * Gives the place back and takes one in another column.
-   * @returns the gate that refuses it; a place that was disposed of takes none, and is refused none
+   * Gives the place back and takes a place in another column.
+   * @returns the gate that refuses it; undefined also for a place that was disposed of, which takes no other
    */
   readonly move: (to: Column) => PlaceGate | undefined
 }
@@ -43,7 +43,7 @@ export function openBook(requestsMax: number): Book {
   const inFlight = openColumn({ requestsMax })
   const columns: Readonly<Record<Column, BookColumn>> = {
     inFlight,
-    // Announced, a request costs its connection and nothing else: only bytes have a bound for all clients together.
+    // An announced request costs only its connection, so only bytes have a bound for all clients together.
     announced: openColumn({
       requestsMax: Infinity,
       clientRequestsMax: shareOf(requestsMax, bounds.clientShare),
@@ -86,7 +86,7 @@ function heldOf(taken: Release, take: (column: Column) => Release | PlaceGate): 
 interface ColumnBounds {
   readonly requestsMax: number
   readonly clientRequestsMax?: number
-  /** Stands for each of its bounds. */
+  /** Named in place of each of the column's bounds. */
   readonly gate?: PlaceGate
   /** The column that a place moves to: a request that has no place there is refused here already. */
   readonly leadsTo?: BookColumn
@@ -94,7 +94,7 @@ interface ColumnBounds {
 
 interface BookColumn {
   readonly take: (client: string, bytes: number) => Release | PlaceGate
-  /** Which bound one more would exceed; undefined: it fits. */
+  /** The bound that one more request would exceed; undefined: it fits. */
   readonly refusing: (client: string, bytes: number) => PlaceGate | undefined
   readonly total: () => Total
   readonly empty: () => Promise<void>
@@ -162,7 +162,7 @@ function openColumn({
   }
 }
 
-/** At least one: where there are fewer places than clients in a share, each client still has one. */
+/** At least one: where a share is smaller than one place, each client still has one. */
 function shareOf(whole: number, parts: number): number {
   return Math.max(1, Math.floor(whole / parts))
 }

@@ -3,7 +3,7 @@
 /** The client of every request where authentication is disabled. */
 export const ANONYMOUS = 'anonymous'
 
-/** No callerId has a space. */
+/** Unlike this name, no callerId has a space. */
 export function addressClient(address: string): string {
   return `address ${address}`
 }

@@ -1,5 +1,5 @@
-// Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address. What an
-// operation of the threads is charged to is in its row (src/core/operations/).
+// Budgets of thread time (decisions §12 "fairness"): the time that all routes but POST /execute may cost one caller or client address. The row
+// of a thread's operation (src/core/operations/) names the budget that it is charged to.
 import type { Failure } from '../../../core/errors/errors.ts'
 import type { ThreadReply } from '../../../core/threads/thread-messages.ts'
 import { operations, type Operation, type Cost, type Price } from '../../../core/operations/index.ts'
@@ -20,7 +20,7 @@ export interface Funds {
 }
 
 export interface Compute {
-  /** Whether a client (`RouteRequest.client`) has any of the budget left. */
+  /** The budget of a client (`RouteRequest.client`), and whether any of it is left. */
   readonly look: (cost: Cost, client: string) => Funds
   /** Charges a reply's time on the main thread. A reply without a body has no bytes; a kept document is not rendered. */
   readonly chargeReply: (
@@ -28,16 +28,16 @@ export interface Compute {
     client: string,
     reply: { readonly bytes: number; readonly isRendered: boolean },
   ) => void
-  /** Charges a body that is read for no thread: it is thrown away. */
+  /** Charges a body that is read and thrown away. */
   readonly chargeBody: (cost: Cost, client: string, bytes: number) => void
-  /** For the lanes. */
+  /** The meter of the lanes. */
   readonly meter: Meter
 }
 
-/** The time of the main thread that a reply takes to be read and rendered: measured 22 ms for 3.8 MiB and 7 for 0.4, on a machine that was busy with other work. */
+/** Main-thread time to read and render a reply: measured 22 ms for 3.8 MiB and 7 ms for 0.4 MiB, on a machine busy with other work. */
 const RENDER_MS = 1
 const MS_PER_BYTE = 5 / (1024 * 1024)
-/** The time that a body takes to be read, and handed to a thread: one of 1 MB held executions up by 10 to 30 ms. */
+/** Time to read a body and hand it to a thread: a body of 1 MB held executions up by 10 to 30 ms. */
 export const READ_MS_PER_BYTE = 20 / (1024 * 1024)
 
 /** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */

@@ -1,5 +1,5 @@
-// The gates: everything that bounds what one client may have of an instance, in one table. `open.ts` has the verbs by which a request passes
-// them. The table of the handbook, "Who may use how much", is made from the rows (`npm run ledgers`).
+// The gates: one table of all bounds on a client's use of an instance. `open.ts` has the functions by which a request passes them. The table
+// "Who may use how much" in the handbook is made from the rows (`npm run ledgers`).
 import type { Config } from '../../../core/config/config.ts'
 import type { OverloadGate } from '../../../core/errors/gates.ts'
 import { FAILED_SHARE } from '../../../core/callers/signature-checks.ts'
@@ -11,9 +11,9 @@ const MIB = 1024 * 1024
 
 /** The numbers that no setting changes. */
 export const bounds = {
-  /** Requests of a connection that are unanswered. Node hands over all that came in one read, a thousand of them or more. */
+  /** Unanswered requests of a connection. Node hands over all requests of one read, a thousand of them or more. */
   pipelined: 16,
-  /** A request takes 0.1 to 0.2 ms; 48 of them at once would hold up each of the three steps of an execution by 7. */
+  /** A request takes 0.1 to 0.2 ms; 48 of them at once would hold up each of the three steps of an execution by 7 ms. */
   addressRequestsPerTurn: 4,
   /** A smaller body of any client is read and thrown away, which costs no more than another connection. */
   smallBodyBytes: MIB / 8,
@@ -21,28 +21,28 @@ export const bounds = {
   addressReadShare: 5,
   /** A client without a key has this part of the thread time of a caller. */
   addressBudgetShare: 5,
-  /** Bodies that are announced; and bodies that have arrived, with large replies that have not left. */
+  /** Bytes of announced bodies; and of arrived bodies, together with large replies that have not left. */
   memoryBytes: 64 * MIB,
   /** A smaller reply is left to the sockets' own buffers. */
   largeReplyBytes: MIB / 16,
   /** One client may hold this part of the places and of the bytes. */
   clientShare: 4,
-  /** Anybody can have many addresses: all of them together hold this part, so that callers always have the rest. */
+  /** Anybody can have many addresses: together they hold at most this part, so that callers always have the rest. */
   addressesShare: 2,
   /** Replies that stream at once. Each holds a page in memory while its client reads it. */
   streams: 8,
-  /** The reads of one client: one of the four connections is always left to the others. */
+  /** Connections that one client reads by: one of the four is always left to the others. */
   clientReads: 3,
   /** Matches the pool's connection timeout (`openPool`). */
   readWaitMs: 2_000,
-  /** Requests that wait for an event, and for an approval request to change. */
+  /** Requests that wait for an event, and requests that wait for an approval request to change. */
   eventWaits: 10_000,
   approvalRequestWaits: 1_000,
-  /** A caller chooses what it is denied, and may name another capability each time: as many as its executions by default. */
+  /** A caller may name another capability at each denial, so its events are bounded: as many as its executions by default. */
   auditPerCaller: 600,
-  /** Bad keys from a million addresses write no more than this. */
+  /** Bad keys from a million addresses write no more events than this. */
   auditWithoutKey: 6_000,
-  /** Executions that have waited longer for a thread show that more come than are served. */
+  /** A longer wait of executions for a thread shows that more come than are served. */
   executionWaitMs: 2_000,
 } as const
 
@@ -85,7 +85,7 @@ export const limits = {
   },
 } as const satisfies Record<string, Rate>
 
-/** Budgets of thread time, looked at when a request's head is there and again when a thread is free for it. */
+/** Budgets of thread time, checked when a request's head has arrived and again when a thread is free for it. */
 const budgets = {
   compute: {
     counts: 'milliseconds of thread time for whatever neither executes nor governs, and for replies',
@@ -104,15 +104,15 @@ const budgets = {
 
 export type LimitName = keyof typeof limits
 
-/** The gates of a 503 that are no worker thread's. */
+/** The gates of a 503, except those of the worker threads. */
 type BoundGate = Exclude<OverloadGate, 'claims' | 'late-thread' | 'log-heads'> | 'waiting'
 
 type Throttles = Readonly<Record<string, Throttle>> &
   Readonly<Record<BoundGate, Throttle & { readonly beyond: 503 }>>
 
 /**
- * Every throttle of the front end, in the order in which a request meets them; one that answers 503 by the name of its gate. The threads hold
- * work back by themselves: batches (src/server/dispatch/batches.ts), places for verified state (workers/execute/prove), pending evidence.
+ * Every throttle of the front end, in the order in which a request meets them; a row that answers 503 has the name of its gate. The threads
+ * hold work back by themselves: batches (src/server/dispatch/batches.ts), places for verified state (workers/execute/prove), pending evidence.
  */
 export const throttles: Throttles = {
   pipelined: {
@@ -239,7 +239,7 @@ export const throttles: Throttles = {
   },
 }
 
-/** The names that a 429 has in metrics. */
+/** The names of 429 limits in the metrics. */
 export const limitNames: readonly string[] = Object.entries(throttles).flatMap(([name, { beyond }]) =>
   beyond === 429 ? [name] : [],
 )

@@ -1,4 +1,4 @@
-// The verbs by which a request passes the gates of the table (index.ts): `pass` counts it, `hold` takes a place for it.
+// The functions by which a request passes the gates of the table (index.ts): `pass` counts it, `hold` takes a place for it.
 import type { Config } from '../../../core/config/config.ts'
 import type { Failure } from '../../../core/errors/errors.ts'
 import { openBook, type Book } from './book.ts'
@@ -10,21 +10,21 @@ import { openReads, type Reads } from './reads.ts'
 
 /** The facts by which a request is counted. */
 interface Counted {
-  /** The limit of its route; undefined: it has a budget alone. */
+  /** The limit of the request's route; undefined: the route has only a budget. */
   readonly limit: LimitName | undefined
   readonly callerId: string | undefined
   readonly address: string
-  /** The budget that it is charged to, as it was when it came; undefined: its route has none. */
+  /** The request's budget, as it was when the request came; undefined: its route has none. */
   readonly funds: Funds | undefined
 }
 
 export interface Gates extends Book {
   /**
-   * Counts a request against its route's limit, then goes by what its budget had left. Never rejects.
-   * @returns the RateLimit fields of both, or the 429 with its own
+   * Counts a request against its route's limit, then checks its budget as it was when the request came. Never rejects.
+   * @returns the RateLimit fields of limit and budget, or the 429 with its own
    */
   readonly pass: (counted: Counted) => Promise<Readonly<Record<string, string>> | Failure>
-  /** Budgets: what is left of one, and what is charged to it. */
+  /** Reads and charges budgets. */
   readonly compute: Compute
   readonly pace: Pace
   /** The connections that a client reads by. */

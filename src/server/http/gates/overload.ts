@@ -1,12 +1,12 @@
-// Whether this instance keeps up with what it has taken in: GET /ready says so, and a load balancer sends its callers elsewhere.
+// Whether this instance keeps up with its load: if not, GET /ready says so, and a load balancer sends callers elsewhere.
 import { LATE_MS, watchLateness } from '../../../core/threads/lateness.ts'
 import type { Dispatcher } from '../../dispatch/dispatcher.ts'
 import { bounds } from './index.ts'
 
-/** How long a late event loop is held against it. */
+/** How long a late event loop counts as overload. */
 const REMEMBERED_MS = 2_000
 
-/** @returns a function that answers a sentence about why the service does not keep up; undefined: it does */
+/** @returns a function that answers a sentence about why the service does not keep up; undefined: it keeps up */
 export function openOverload({ executionsWaitedMs }: Pick<Dispatcher, 'executionsWaitedMs'>) {
   const lateness = watchLateness()
   return (): string | undefined => {

@@ -1,4 +1,4 @@
-// The pace of a client without a key: it waits for itself, so that others do not wait for it.
+// The pace of a client without a key: its requests wait for each other, so that other clients do not wait for them.
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { isAddress } from './client.ts'
 import { READ_MS_PER_BYTE } from './compute.ts'
@@ -6,9 +6,9 @@ import { openPerClient } from '../../../core/concurrency/per-client.ts'
 import { bounds } from './index.ts'
 
 export interface Pace {
-  /** Resolves when a request may go on: a few of an address in each turn of the event loop. */
+  /** Resolves when a request may go on: a few requests of an address in each turn of the event loop. */
   readonly request: (client: string) => Promise<void>
-  /** Resolves when a body may be read: the large ones of an address one after the other, with pauses. Undefined: at once. */
+  /** Resolves when a body may be read: large bodies of an address one after the other, with pauses. Undefined: at once. */
   readonly body: (client: string, bytes: number) => Promise<void> | undefined
 }
 
@@ -22,7 +22,7 @@ export function openPace(): Pace {
     body(client, bytes) {
       if (!isAddress(client) || bytes <= bounds.smallBodyBytes) return undefined
       const { promise, resolve } = Promise.withResolvers<void>()
-      // The pause depends on the length alone: a client that withholds its body keeps no other from being read.
+      // The pause depends on the length alone: a body that its client withholds keeps no other from being read.
       void bodies(client, () => {
         resolve()
         return delay(bounds.addressReadShare * READ_MS_PER_BYTE * bytes, undefined, { ref: false })

@@ -1,4 +1,4 @@
-// The connections that routes read by, shared out between clients: one that reads much waits for itself, and others do not wait for it.
+// The connections that routes read by, shared among clients: a client that reads much waits for its own reads, and others do not wait for it.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
 import type { Sql } from '../../../store/postgres/sql.ts'
 import { openPerClient } from '../../../core/concurrency/per-client.ts'

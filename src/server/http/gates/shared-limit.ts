@@ -17,16 +17,16 @@ import {
   type LimitVerdict,
 } from '../../../core/concurrency/rate-limit.ts'
 
-/** A database that takes longer is away: requests are then counted here alone until it answers in time again. */
+/** A database that takes longer counts as away: requests are then counted here alone until it answers in time again. */
 const WAIT_MS = 250
 /** How often a database that is away is tried again. */
 const RETRY_MS = 500
-/** The part of a budget that a statement spends ahead, so that what other instances miss for it is little. */
+/** The part of a budget that a statement spends ahead: small, so that other instances miss little of it. */
 const AHEAD_SHARE = 64
 /** A key whose last statement was longer ago is not likely to send more than one request. */
 const AHEAD_WITHIN_MS = 1_000
 const AHEAD_KEYS_MAX = 10_000
-/** Keys of one statement; requests of further ones are counted in memory. */
+/** Keys of one statement; requests of further keys are counted in memory. */
 const KEYS_PER_STATEMENT_MAX = 1_000
 const FORGET_EVERY_MS = 60_000
 const FORGET_MAX = 10_000
@@ -67,7 +67,7 @@ async function forget(sql: Sql): Promise<void> {
   try {
     while ((await forgetWhole(sql, FORGET_MAX)) === FORGET_MAX);
   } catch {
-    // Again in a minute: rows that stay longer change nothing.
+    // The next attempt is in a minute: rows that stay longer change nothing.
   }
 }
 
@@ -84,7 +84,7 @@ type Resolve = (verdict: LimitVerdict) => void
 /** The requests of each key that wait for a verdict, in the order in which they came. */
 type Batch = Map<string, Resolve[]>
 
-/** @param tats what this instance knows of each budget: never further ahead than the database, unless it counts alone */
+/** @param tats this instance's state of each budget: never further ahead than the database, unless it counts alone */
 function openLimiter({
   limit,
   tats,
@@ -104,25 +104,25 @@ function openLimiter({
     if (spent !== undefined) return Promise.resolve(spent)
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
-    // A TAT never goes back, so a refusal here is one there: a caller that keeps trying costs no statement.
+    // A TAT never goes back, so a refusal here would be one in the database too: a caller that keeps trying costs no statement.
     if (verdict.allowed && hasRoom && !isAway) return new Promise((resolve) => join(key).push(resolve))
     if (isAway && !isSending && nowMs >= retryAtMs) join(key)
     return Promise.resolve(memory.take(limit, key, nowMs))
   }
 
-  /** @returns undefined where nothing of the key is spent ahead */
+  /** @returns undefined where no permit of the key is spent ahead */
   function takeSpent(key: string, nowMs: number): LimitVerdict | undefined {
     const ahead = aheads.get(key)
     if (ahead === undefined || ahead.left === 0) return undefined
     const aheadMs = tats.get(limit, key) - nowMs
-    // The database has forgotten the others by now: they are in the budget again.
+    // Further permits have expired in the database by now: they are in the budget again.
     const left = Math.min(ahead.left, Math.floor(aheadMs / intervalMs(limit))) - 1
     if (left < 0) return undefined
     aheads.set(key, { ...ahead, left })
     return verdictAt(limit, { allowed: true, aheadMs: aheadMs - left * intervalMs(limit) })
   }
 
-  /** @returns how many requests to spend for beyond those that wait; nothing of the second half, which goes to the first instance that needs it */
+  /** @returns how many permits to spend beyond the waiting requests; the second half of a budget is left to the first instance that needs it */
   function toSpendAhead(key: string, left: number, nowMs: number): number {
     const ahead = aheads.get(key)
     if (ahead === undefined || nowMs - ahead.sentMs > AHEAD_WITHIN_MS) return 0
@@ -171,17 +171,17 @@ function openLimiter({
         const left = Math.max(0, allowed - waiting.length)
         setLastUsed(aheads, { key, value: { left, sentMs }, keysMax: AHEAD_KEYS_MAX })
         answerEach(limit, waiting, { allowed: allowed - left, aheadMs: aheadMs - left * intervalMs(limit) })
-        // By the time before the statement: what is known here must not be ahead of the database.
+        // Based on the time before the statement: the state here must not be ahead of the database.
         tats.set(limit, key, Math.max(tats.get(limit, key), sentMs + aheadMs))
       }
     } catch (error) {
       countAlone(batch, error)
     }
-    // However late: a database that hangs gets no further statement.
+    // Waits however long it takes: a database that hangs gets no further statement.
     await spending.catch(() => undefined)
   }
 
-  /** No request waits any longer, neither for the statement that was sent nor for the next. */
+  /** Answers all waiting requests from memory, those of the sent statement and those of the next. */
   function countAlone(batch: Batch, error: unknown): void {
     if (!isAway) log.error({ limit: limit.name, err: error }, 'rate limits: each instance counts for itself')
     isAway = true
@@ -197,8 +197,8 @@ function openLimiter({
 /**
  * Answers the waiting requests, each as if it had come alone.
  *
- * @param allowed the first so many of them are
- * @param aheadMs how far the TAT is ahead of now after those
+ * @param allowed how many of them are allowed, from the first on
+ * @param aheadMs how far the TAT is ahead of now after those requests
  */
 function answerEach(
   limit: Limit,

@@ -2,12 +2,12 @@
 // listening socket resets them.
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** A flood of new connections must not hold up a stop: after this long those that still wait are reset. */
+/** A flood of new connections must not hold up a stop: after this time the connections that still wait are reset. */
 const patienceMs = 100
 
 /**
  * Resolves when a whole turn of the event loop has accepted nothing.
- * @param accepted how many connections have been accepted. Node accepts one a turn; uWebSockets.js all that wait, so there it may be constant
+ * @param accepted how many connections have been accepted. Node accepts one per turn; uWebSockets.js accepts all, so there it may be constant
  */
 export async function backlogTaken(accepted: () => number): Promise<void> {
   const endsAt = performance.now() + patienceMs

@@ -3,26 +3,26 @@ import { plainAddress } from '../client-address.ts'
 import type { Head, HttpVersion } from './listener.ts'
 import type { DropReason } from './refused.ts'
 
-/** Request line and headers together. Over it a parser or the guard answers 431. */
+/** Request line and headers together. A parser or the guard answers 431 to a longer head. */
 export const headBytesMax = 16 * 1024
-/** uWebSockets.js itself refuses more; one limit for both. */
+/** uWebSockets.js itself refuses more; both servers have the same limit. */
 const headersMax = 100
 
 interface RawHead {
-  /** As `1.1`. */
+  /** Such as `1.1`. */
   readonly httpVersion: string
   readonly method: string
   readonly path: string
   readonly query: string
   /** Lower-case name and value of every line, in the order they came: a merged list would hide duplicates. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Computed only when it is asked for. */
+  /** Computed only when called. */
   readonly remoteAddress: () => string
 }
 
 /**
- * The head that the front end may see, or why not: then `refusalOf` has the reply, and nothing more is read on the connection.
- * The refusals of both parsers are not repeated here: folded lines, a space before the colon, bare line ends, control characters.
+ * The head for the front end, or the reason of its refusal: then `refusalOf` makes the reply, and nothing more is read on the connection.
+ * The checks of both parsers are not repeated here: folded lines, a space before the colon, bare line ends, control characters.
  */
 export function guard(raw: RawHead): Head | DropReason {
   const { method, path, query, headers, httpVersion } = raw
@@ -39,12 +39,12 @@ export function guard(raw: RawHead): Head | DropReason {
     if (name === 'transfer-encoding') return 'transfer-encoding'
     if (name === 'host') hosts++
     if (name !== 'content-length') continue
-    // Two equal ones as well (RFC 9110 §8.6 leaves the choice). 15 digits stay exact in a double.
+    // Two equal lengths are refused too (RFC 9110 §8.6 leaves the choice). 15 digits stay exact in a double.
     if (contentLength !== undefined || !/^\d{1,15}$/.test(value)) return 'content-length'
     contentLength = value
   }
   if (headBytes > headBytesMax) return 'size'
-  // RFC 9112 §3.2: a request of HTTP/1.0 may have none.
+  // RFC 9112 §3.2: a request of HTTP/1.0 may lack a Host header.
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return 'host'
   return {
     httpVersion,

@@ -14,7 +14,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   if (options.server === 'node:http') return listenNode(options)
   let uws: typeof UWebSockets
   try {
-    // The binary reads this when it loads; its own 4 KB is too little for a head that comes in several pieces.
+    // The binary reads this variable when it loads; its default of 4 KB is too little for a head that comes in several pieces.
     process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headBytesMax)
     uws = (await import('uWebSockets.js')).default
   } catch (cause) {
@@ -25,7 +25,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return listenUws(uws, options)
 }
 
-/** It is an optional dependency, and its binary needs glibc 2.38, no musl and a Node that it was built for. */
+/** uWebSockets.js is an optional dependency, and its binary needs glibc 2.38, no musl and a Node that it was built for. */
 function whyNotLoaded(cause: unknown): string {
   if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')
     return 'uWebSockets.js is not installed'

@@ -15,29 +15,29 @@ export interface Head {
   readonly httpVersion: HttpVersion
   /** Declared by Content-Length; 0 when there is none. The guard has refused every request whose length is in question. */
   readonly bodyBytes: number
-  /** The peer's address, as `plainAddress` writes it. Only while the head is looked at. */
+  /** The peer's address, as `plainAddress` writes it. Available only while the head is handled. */
   remoteAddress(): string
-  /** Value of a header by its lower-case name; of a repeated one all values, joined by commas as RFC 9110 §5.3 reads them. */
+  /** Value of a header by its lower-case name; of a repeated header all values, joined by commas as RFC 9110 §5.3 reads them. */
   readonly header: (name: string) => string | undefined
   /** Lower-case name and value of every header line, in the order they came. */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
-/** The decisions that the front end makes by the head alone, before the listener reads on. */
+/** The decisions that the front end makes from the head alone, before the listener reads on. */
 export interface Reception {
   /**
-   * `discard`: it is read and thrown away, so that the client gets its reply for certain. `leave`: it is not even read, and the connection
-   * ends with the reply, which a client that still sends may not get.
+   * `discard`: the body is read and thrown away, so that the client gets its reply for certain. `leave`: the body is not even read, and the
+   * connection ends with the reply, which a client that still sends may not get.
    */
   readonly body: 'read' | 'discard' | 'leave'
-  /** For a body that is read: its client is left waiting until it resolves; what has come with the head may be read before. */
+  /** For a body that is read: reading begins when this resolves; bytes that came with the head may be read before. */
   readonly turn?: Promise<void> | undefined
-  /** The reply will end the connection: what is pipelined behind this request is not run. */
+  /** The reply will end the connection: requests pipelined behind this one are not run. */
   readonly endsConnection?: true | undefined
   /**
    * Called once, at once.
-   * @param body all of a body that is read, and an empty one else; undefined when the client went away before it came
-   * @returns never a rejection; undefined if the client went away before its body came: no reply can be sent
+   * @param body the whole body if it is read, else an empty one; undefined when the client went away before its body came
+   * @returns never a rejection; undefined when the client went away before its body came: no reply can be sent
    */
   readonly reply: (body: Promise<Uint8Array | undefined>) => Promise<Reply | undefined>
 }
@@ -47,11 +47,11 @@ export interface Reply {
   readonly status: number
   /** A `Connection: close` here, spelled so, ends the connection after the reply. */
   readonly headers: Readonly<Record<string, string>>
-  /** Nothing of it is sent to a HEAD request, or with status 204 or 304. */
+  /** Not sent to a HEAD request, or with status 204 or 304. */
   readonly body: string | Uint8Array
-  /** Sent in place of the body while it is made, in chunks (RFC 9112 §7.1); where it throws, the connection is cut. */
+  /** Sent in place of the body while they are made, in chunks (RFC 9112 §7.1); if one cannot be made, the connection is cut. */
   readonly texts?: AsyncIterable<string> | undefined
-  /** Called once: the reply has left this process, or its client has gone. */
+  /** Called once, when the reply has left this process or its client has gone. */
   readonly sent?: (() => void) | undefined
 }
 
@@ -62,11 +62,11 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly onRequest: OnRequest
-  /** Called for every connection that ends so: it has no log line of a request. */
+  /** Called for every connection that the listener drops: such a connection has no log line of a request. */
   readonly onDropped?: (reason: DropReason, remoteAddress: string) => void
   /** Forces one server. By default uWebSockets.js where its binary loads, node:http elsewhere. */
   readonly server?: Listener['server']
-  /** For node:http, default `nodeTimeouts`. Those of uWebSockets.js are compiled in; it takes `headMs` for the time that it waits for a head. */
+  /** For node:http, default `nodeTimeouts`. Those of uWebSockets.js are compiled in; there `headMs` only says how long it waits for a head. */
   readonly timeouts?: Timeouts
 }
 
@@ -77,22 +77,22 @@ export interface Timeouts {
   readonly requestMs: number
   /** Between a reply and the next request. */
   readonly idleMs: number
-  /** Without a byte moving either way: a client that does not read its reply. Above the slowest reply. */
+  /** Without a byte in either direction, as when a client does not read its reply. Longer than the slowest reply. */
   readonly stalledMs: number
 }
 
 export interface Listener {
   readonly server: 'uWebSockets.js' | 'node:http'
-  /** Why it is not the one that is preferred; undefined where it is, or where one was asked for. */
+  /** Why the preferred server is not used; undefined where it is, or where `server` forces one. */
   readonly because?: string
   readonly port: number
   /**
-   * Takes the connections that already wait to be accepted and then refuses new ones, which is when it resolves. Every reply from
-   * now on carries `Connection: close` and ends its connection.
+   * Accepts the connections that already wait, then refuses new ones and resolves. Every reply from now on carries `Connection: close` and
+   * ends its connection.
    */
   stopAccepting(): Promise<void>
-  /** Resolves when every request that came has its reply, or its client is gone. After `stopAccepting` it does resolve. */
+  /** Resolves when every request that came has its reply, or its client is gone. Only after `stopAccepting` is that certain to happen. */
   drained(): Promise<void>
-  /** Closes what is still open, answered or not. */
+  /** Closes all open connections, answered or not. */
   close(): Promise<void>
 }

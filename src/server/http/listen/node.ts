@@ -17,7 +17,7 @@ const nodeTimeouts: Timeouts = {
   headMs: 10_000,
   requestMs: 30_000,
   // Above the 60 s after which common proxies drop an idle connection: the side that sends requests should close first,
-  // or it sends one into a connection that is just being closed.
+  // or it sends a request into a connection that is just being closed.
   idleMs: 75_000,
   stalledMs: 120_000,
 }
@@ -35,21 +35,21 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
   const newest = new WeakMap<Socket, ServerResponse>()
   /** Requests of each connection that are unanswered. */
   const unanswered = new WeakMap<Socket, number>()
-  /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
+  /** Connections that end with the reply under way. Node goes on parsing the requests pipelined behind it. */
   const ending = new WeakSet<Socket>()
   const server = openServer(timeouts)
   const closed = new Promise<void>((resolve) => server.once('close', resolve))
 
   server.on('connection', () => accepted++)
   server.on('request', onIncoming)
-  // Without a listener node closes the connection without a trace. It leaves no reply to write into, only the socket.
+  // Without this listener node closes the connection without a trace. There is no reply to write into, only the socket.
   server.on('connect', (_request, socket) => drop(socket, 'target'))
-  // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
+  // Takes the place of 'request' for `Expect: 100-continue`: node would answer 100 before the head is checked.
   server.on('checkContinue', onIncoming)
   // Any other expectation: node itself would answer 417, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
   server.on('checkExpectation', onIncoming)
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
-    // Bytes behind the last request of a connection, which is still to get its reply.
+    // The bytes are behind the last request of a connection, whose reply is still to be sent.
     if (code === 'HPE_CLOSED_CONNECTION' && ending.has(socket)) return
     const reason = reasonOfError[code] ?? (code.startsWith('HPE_') ? 'syntax' : undefined)
     const refusal = reason && refusalOf(reason)
@@ -100,7 +100,7 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
           ended()
         })
       },
-      // 'close' is both: the end of the body, and of a connection before that.
+      // 'close' comes at the end of the body, or when the connection ends before that.
       discardBody: (done) => void request.resume().once('close', done),
       write(reply, close) {
         if (close) ending.add(socket)
@@ -114,7 +114,7 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
         }
         if (reply.sent !== undefined) whenOut(response, socket, reply.sent)
         if (!socket.destroyed) write(response, reply, close)
-        // The map would keep the reply and its request alive until the connection's next one: work for the garbage collector.
+        // The map would keep the reply and its request alive until the connection's next request: work for the garbage collector.
         if (response.writableLength === 0 && newest.get(socket) === response) newest.delete(socket)
         ended()
       },
@@ -141,7 +141,7 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
     else write(response, refusal, true)
   }
 
-  /** For what the parser does not read: there is no response object, which would write the length and the date. */
+  /** Refuses a request that the parser could not read: there is no response object, which would write the length and the date. */
   function refuse(socket: Socket, { status, headers, body }: Refusal): void {
     ending.add(socket)
     const all = { ...headers, 'Content-Length': Buffer.byteLength(body), Date: new Date().toUTCString() }
@@ -161,7 +161,7 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
 
   function stopAccepting(): Promise<void> {
     stopping = true
-    // Not http's own close(): it also cuts connections that are idle only until the request arrives that is already on its way.
+    // Not http's own close(): it also cuts idle connections whose next request is already on its way.
     refusing ??= backlogTaken(() => accepted).then(() => void NetServer.prototype.close.call(server))
     return refusing
   }
@@ -174,7 +174,7 @@ function openServer(timeouts: Timeouts): Server {
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.idleMs,
     connectionsCheckingInterval: timeoutCheckMs,
-    // Node would answer 400 and still run what is pipelined behind; the guard drops the connection.
+    // Node would answer 400 and still run the requests pipelined behind; the guard drops the connection.
     requireHostHeader: false,
     keepAlive: true,
     noDelay: true,
@@ -243,8 +243,8 @@ function readBody(
 }
 
 /**
- * Calls `sent` once the reply has been written, or its connection has closed. Node emits no 'close' on a reply that is made after its client has
- * gone, or that still waits behind another one then: the socket's 'close' stands in for it.
+ * Calls `sent` once the reply has been written, or its connection has closed. Node emits no 'close' on a reply that is made after its client
+ * has gone, or that still waits behind another reply then: the socket's 'close' stands in for it.
  */
 function whenOut(response: ServerResponse, socket: Socket, sent: () => void): void {
   if (socket.destroyed) return sent()
@@ -302,13 +302,13 @@ async function stream(response: ServerResponse, texts: AsyncIterable<string>): P
   await closed
 }
 
-/** The reasons of the parser's errors; every other one is a mistake of syntax. */
+/** The reasons of the parser's errors; every other error is a mistake of syntax. */
 const reasonOfError: Readonly<Record<string, DropReason>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'slow',
   HPE_HEADER_OVERFLOW: 'size',
   HPE_INVALID_CONTENT_LENGTH: 'content-length',
   HPE_INVALID_TRANSFER_ENCODING: 'transfer-encoding',
-  // A second one, and one behind a Transfer-Encoding.
+  // A second Content-Length, or one behind a Transfer-Encoding.
   HPE_UNEXPECTED_CONTENT_LENGTH: 'content-length',
   HPE_INVALID_VERSION: 'http-version',
   HPE_PAUSED_H2_UPGRADE: 'http-version',

@@ -1,7 +1,7 @@
-// Requests that end their connection before the front end sees them: why, and the reply that says so.
+// Requests that end their connection before the front end sees them: the reasons, and the replies that state them.
 
 /**
- * By reason, the label of the metric: the status and the sentence of the reply, or undefined where none can be sent.
+ * Status and sentence of the reply, by reason, which is the label of the metric; undefined where no reply can be sent.
  * `unread`: uWebSockets.js read no request on the connection and does not say why. HTTP/1.0, which it answers 505, is the common cause.
  */
 const refusals = {
@@ -32,8 +32,8 @@ export type DropReason = keyof typeof refusals
 export const dropReasons = Object.keys(refusals) as DropReason[]
 
 /**
- * Sent with `Connection: close`, which tells a proxy not to reuse the connection: what follows on it may be a body in one reading and a
- * second request in the other.
+ * Sent with `Connection: close`, which tells a proxy not to reuse the connection: the bytes that follow may be a body to one parser and a
+ * second request to another.
  */
 export function refusalOf(reason: DropReason): Refusal | undefined {
   const refusal = refusals[reason]

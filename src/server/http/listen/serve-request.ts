@@ -1,12 +1,12 @@
 // One request and its reply, over either server: when the body is read, and when the connection ends (RFC 9112 §9.3, §9.6).
 import type { Head, OnRequest, Reply } from './listener.ts'
 
-/** An unwanted body is read and discarded up to here; a longer one costs the client its connection. */
+/** An unwanted body is read and discarded up to this size; a longer one costs the client its connection. */
 export const DISCARD_BYTES_MAX = 1024 * 1024
 
-/** The acts that a server offers for the request at hand. None does anything once the client is gone. */
+/** The operations that a server offers for one request. None has an effect once the client is gone. */
 export interface Wire {
-  /** The reply will end the connection: what is pipelined behind this request is not run. Called at once or not at all. */
+  /** The reply will end the connection: requests pipelined behind this one are not run. Called at once or not at all. */
   endsHere(): void
   /** Reads the body to its end, from `turn` on, and calls `done` once, with all of it; or `aborted`, if the client goes away before. */
   readBody(done: (body: Uint8Array) => void, aborted: () => void, turn?: Promise<void>): void

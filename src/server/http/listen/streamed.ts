@@ -1,19 +1,19 @@
-// A reply that is sent while it is made, over either server: one chunk at a time, the next one when the client has taken the last.
+// A reply that is sent while it is made, over either server: one chunk at a time, the next one when the client has taken the last one.
 
-/** The acts that a server offers for a reply that has begun. */
+/** The operations that a server offers for a reply that has begun. */
 interface Sink {
   /** Resolves when the client can take more; to false when it has gone away. */
   write(chunk: Uint8Array): Promise<boolean>
-  /** The reply is whole. */
+  /** Ends a complete reply. */
   end(): void
-  /** Ends the connection without the end of the reply, so that no client takes what it got for the whole. */
+  /** Ends the connection without the end of the reply, so that no client takes a part for the whole reply. */
   cut(): void
 }
 
-/** The size of the pieces of a text that came at once: the server keeps what the socket does not take. */
+/** Texts are written in pieces of this size: the server keeps the bytes that the socket does not take. */
 const CHUNK_BYTES = 64 * 1024
 
-/** Never rejects. What makes the texts is ended with the reply, however that ends. */
+/** Never rejects. The iteration over the texts ends with the reply, however that ends. */
 export async function sendTexts(texts: AsyncIterable<string>, sink: Sink): Promise<void> {
   try {
     for await (const text of texts) {

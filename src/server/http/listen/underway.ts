@@ -1,7 +1,7 @@
 // The requests between their head and their reply, over either server: a stop waits for the last of them.
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A kept connection may have sent its next request just before it could learn that we stop: it gets this long to come in. */
+/** A kept connection may have sent its next request just before it could learn that we stop: that request has this long to come in. */
 const quietMs = 100
 
 interface Underway {

@@ -1,6 +1,6 @@
-// Connections on which uWebSockets.js has read no request: it refuses them itself (HTTP/1.0 with 505) and reports nothing.
+// Connections on which uWebSockets.js has read no request: the library refuses them itself (HTTP/1.0 with 505) and reports nothing.
 
-/** Above the time that it waits for a head: 10 s, counted in steps of 4. */
+/** Above the library's time limit for a head: 10 s, counted in steps of 4 s. */
 const headMsMax = 16_000
 
 /**
@@ -28,13 +28,13 @@ export function watchUnread(
       forget(peer)
       silent.set(peer, { remoteAddress, openedMs: nowMs() })
     },
-    /** With a function: the address of a kept connection's request is not needed. */
+    /** Takes a function: for a request on a kept connection the address is not needed. */
     request(peer: () => readonly [remoteAddress: string, port: number]): void {
       if (silent.size === 0) return
       const [remoteAddress, port] = peer()
       silent.delete(`${port} ${remoteAddress}`)
     },
-    /** Which connection has closed cannot be asked; one that is still silent after `headMs` is among those that have. */
+    /** The library does not tell which connection has closed; a connection that is still silent after `headMs` has. */
     swept(): void {
       for (const [peer, { openedMs }] of silent) {
         if (nowMs() - openedMs < headMs) return

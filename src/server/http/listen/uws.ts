@@ -1,11 +1,11 @@
 // The listener over uWebSockets.js: half the CPU of node:http for a 1 KB POST. The library behaves like this, without a setting:
 // - It waits 10 s (counted in steps of 4) for a head, for each 160 KB of body and between requests. A proxy in front must give up
 //   its idle connections sooner.
-// - A request pipelined behind one that is still unanswered ends the connection. What is refused from the head alone is answered.
+// - A request pipelined behind one that is still unanswered ends the connection. A refusal from the head alone is answered.
 // - `Expect: 100-continue` is answered before the head is checked.
-// - HTTP/1.0, a target in absolute form and `OPTIONS *` are 505, with a page that says HTTP/1.0 for each of them.
-// - It lists headers up to one without a name, so a Content-Length behind that is not seen, and the body is read as a request.
-//   No proxy passes on such a head (RFC 9110 §5.1); without one in between a client deceives only itself.
+// - HTTP/1.0, a target in absolute form and `OPTIONS *` are answered 505, with a page that says HTTP/1.0 for each of them.
+// - It lists headers up to a header without a name, so a Content-Length behind that is not seen, and the body is read as a request.
+//   No proxy passes on such a head (RFC 9110 §5.1); without a proxy in between a client deceives only itself.
 import type UWebSockets from 'uWebSockets.js'
 import { STATUS_CODES } from '../../../core/outbound/node-http.ts'
 import { backlogTaken } from './backlog.ts'
@@ -88,7 +88,7 @@ function refuse(response: UWebSockets.HttpResponse, refusal: Reply | undefined):
   if (refusal === undefined) return void response.close()
   let gone = false
   response.onAborted(() => void (gone = true))
-  // Not within its parser, which would still run what follows as a request.
+  // Not within the library's parser, which would still run the bytes that follow as a request.
   setImmediate(() => {
     if (!gone) response.cork(() => write(response, refusal, false, true))
   })
@@ -110,7 +110,7 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
     moved?.()
   })
   return {
-    // Nothing to do: what is pipelined behind a request still unanswered ends the connection, and `write` sees to the rest.
+    // Nothing to do: a request pipelined behind an unanswered one ends the connection, and `write` sees to the rest.
     endsHere: () => undefined,
     readBody(done, aborted, turn) {
       bodyAborted = aborted
@@ -133,7 +133,7 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
       })
     },
     write(reply, close) {
-      // Once the reply has left, nothing may be asked of it.
+      // Must come first: once the reply has left, the response may not be used.
       resume()
       const send = (): void => {
         if (!gone && reply.texts !== undefined && method !== 'HEAD') {
@@ -148,7 +148,7 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
         }
         ended()
       }
-      // Written inside its parser, `close` is forgotten as soon as another request is pipelined behind, and that one is run.
+      // Written inside the library's parser, `close` is forgotten once another request is pipelined behind, and that request is run.
       if (close) setImmediate(send)
       else send()
     },
@@ -188,7 +188,7 @@ function readBody(
   let body: Uint8Array | undefined
   let received = 0
   response.onData((chunk, isLast) => {
-    // A chunk is memory of the server's, taken back when this returns.
+    // A chunk is memory of the server, which takes it back when this returns.
     if (chunk.byteLength === bodyBytes) {
       body = new Uint8Array(chunk.slice(0))
     } else {
@@ -214,15 +214,15 @@ function write(response: UWebSockets.HttpResponse, reply: Reply, isHead: boolean
   writeHead(response, reply)
   // The length of a streaming reply is unknown.
   if (reply.status === 204 || reply.status === 304 || (isHead && reply.texts !== undefined)) {
-    // Without a Content-Length there is no argument to close by: the client does, or the idle timeout.
+    // Without a Content-Length there is no argument to close by: the client closes, or the idle timeout does.
     if (close) response.writeHeader('Connection', 'close')
     response.endWithoutBody()
   } else if (isHead) {
     response.endWithoutBody(Buffer.byteLength(reply.body), close)
   } else {
-    // Bytes: of a string it would send what fits into Latin-1 as such.
+    // Encoded here: the library would send a string that fits into Latin-1 in Latin-1.
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
-    // The bytes that end() cannot send at once it keeps, and does not tell when they are gone.
+    // end() keeps the bytes that it cannot send at once, and does not report when they are gone.
     if (reply.sent !== undefined && !close) return stream(response, body, reply.sent)
     response.end(body, close)
   }
