@@ -69,7 +69,7 @@ export function addSuiteOptions(suite: Command): void {
 }
 
 const LOAD = `
---quick  one short round, in the minutes that it says at the start; to see that it works, not to compare
+--quick  one short round, whose maximum duration it prints at the start: a trial run, not for comparisons
 --seconds <n>  length of each run, in seconds (default: ${WHOLE.seconds}; with --beside or --callers token ${BESIDE.seconds})
 --rounds <n>  how often everything is measured; their spread is the noise (default: ${WHOLE.rounds}; with --beside or --callers token ${BESIDE.rounds})
 --warm-up <n>  requests that each service has answered before it is measured, in up to ${WARM_UP_SECONDS_MAX / 60} minutes (default: those of one run; with --beside or --callers token ${BESIDE.warmUp})

@@ -1,4 +1,4 @@
-// What a process has compiled of our modules, the types taken out of them, the next ones find: a start takes two thirds of the CPU then, and so does
+// Keeps the compiled code of our modules, without types, for later processes: a start then takes two thirds of the CPU, and so does
 // each use of the command. Beside the modules and not in the shared folder for temporary files, since whoever may write here may change what they
 // say, too. Where the folder cannot be written, nothing is kept.
 import module from 'node:module'

@@ -81,7 +81,7 @@ test('everything is saved, verified, compared with the log, and reported with wh
   for (const text of [
     '3 of 3 that the log counts, 1 more in doubt',
     `<td>40 EUR</td><td></td><td>tester</td><td>in doubt</td><td></td><td></td><td></td><td></td><td>${doubt}</td>`,
-    'Executions in doubt, of which nobody knows yet how they ended, are not among them',
+    'Executions in doubt, whose outcome is not known yet, are not counted',
     'That everything was logged, or that you were shown the same log as others',
     '0.30 EUR',
     '5,000',
@@ -104,7 +104,7 @@ test('everything is saved, verified, compared with the log, and reported with wh
   expect(stdout).not.toContain('or that nothing is missing')
   expect(report).not.toContain('<td><b>vendor')
   expect(report).toMatch(/<td>[^<]*records\.ndjson<\/td><td>[0-9a-f]{64}<\/td>/)
-  // What the pack holds is checked without the service too.
+  // The contents of the pack can be checked without the service too.
   const files = ['records.ndjson', 'refusals.ndjson', 'changes.ndjson'].map((name) => join(to, name))
   const jwks = ['keys', 'approver-keys', 'step-up-keys'].flatMap((name) => [
     '--jwks',

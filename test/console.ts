@@ -66,7 +66,7 @@ export async function atConsole(
   }
 }
 
-/** What the login page asks the service for before it asks a passkey. */
+/** The challenge that the login page requests from the service before it asks for a passkey. */
 export async function aChallenge(service: Pick<TestService, 'url'>): Promise<string> {
   const { status, body } = await atConsole(service, 'POST', '/console/login/challenge', { body: {} })
   expect(status).toBe(200)

@@ -125,7 +125,7 @@ test('resolve shows what was to be done, and signs how it ended once a human say
   const resolve = (id: string, outcome: string, answer: string, ...more: string[]) =>
     runCommand(
       ['intents', 'resolve', id, outcome, '--note', 'The bank has none.', '--profile', profile, ...more],
-      // What the shell exports for an agent must not act in the place of the human whose profile is typed.
+      // Variables that the shell exports for an agent must not replace the human whose profile is typed.
       { COUNTERSIGN_API_KEY: 'a key of somebody else', COUNTERSIGN_URL: 'http://127.0.0.1:9' },
       (child) => child.stdin?.end(answer),
     )

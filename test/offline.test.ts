@@ -17,7 +17,7 @@ import { startService, type Called, type TestService } from './service.ts'
 import { aRejectedTransaction, aTransaction } from './transactions.ts'
 import { folder as vectors, readCases } from './vectors/published.ts'
 
-// Whatever canonical JSON is known for: order by UTF-16 code units, escapes, and none where none is due.
+// Known difficulties of canonical JSON: order by UTF-16 code units, escapes, and characters that need no escape.
 const PARAMETERS = {
   amount: 42,
   'ﬁ before 😀, not after': 1,

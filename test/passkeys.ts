@@ -31,7 +31,7 @@ export function aPasskeyEnrolment(owner: PasskeyOwner, how?: Otherwise, change: 
 }
 
 interface Login {
-  /** Of the console. */
+  /** Origin of the console. */
   readonly origin: string
   readonly challenge: string
 }
@@ -42,7 +42,7 @@ const atOrigin = (origin: string, how: Otherwise): Otherwise => ({
   clientData: { origin, ...how.clientData },
 })
 
-/** What the login page sends: signed by a passkey under the name that its authenticator gave it. */
+/** The login page's request body: signed by a passkey, under the credential id from its authenticator. */
 export function aPasskeyLogin(
   owner: PasskeyOwner,
   { origin, challenge }: Login,
@@ -53,7 +53,7 @@ export function aPasskeyLogin(
   return { challenge, credentialId, ...signed }
 }
 
-/** What the page sends to have a passkey registered that logs in. */
+/** The page's request body that registers a passkey for logins. */
 export function aLoginRegistration(
   owner: PasskeyOwner,
   { key, callerId, origin, challenge }: Login & { readonly key: string; readonly callerId: string },

@@ -112,7 +112,7 @@ describe("a trial, by the README's commands", () => {
       expect(made.out()).toContain(`\n  ${command.replaceAll('8080', ports.connector)}\n`)
     expect(made.out()).toContain('For a trial only')
     expect(made.out()).toMatch(
-      /^The profiles are for http:\/\/\S+, with the data in \S+ \(.*\)\. Start the service alike\.$/m,
+      /^The profiles are for http:\/\/\S+, with the data in \S+ \(.*\)\. Start the service with the same settings\.$/m,
     )
     service = terminal(start, { cwd, env: { PORT: '0' } })
     const [, origin = ''] = await until(
@@ -327,7 +327,7 @@ describe('setup humans is refused', () => {
     })
     expect(ran.status, ran.stderr).toBe(0)
     expect(ran.stdout).toMatch(
-      /^The profiles are for http:\/\/127\.0\.0\.1:3999, .* \(PORT, DATA_DIR of the environment says so\)/m,
+      /^The profiles are for http:\/\/127\.0\.0\.1:3999, .* \(set by PORT, DATA_DIR in the environment\)/m,
     )
     expect(ran.stdout).toMatch(/^  export SERVICE_API_KEYS=.*\n  PORT=3999 DATA_DIR=\S+ npm start$/m)
     expect(ran.stdout).toContain(`DATA_DIR=${dataDir} npm start`)

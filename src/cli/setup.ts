@@ -235,8 +235,8 @@ function placesOf(env: Env): string[] {
 /** Says in a sentence whose address and folder the profiles are for. */
 function usedText(env: Env, config: Config): string {
   const given = placesOf(env).join(', ')
-  const source = given === '' ? 'HOST, PORT and DATA_DIR are not set' : `${given} of the environment says so`
-  return `The profiles are for ${addressOf(config)}, with the data in ${config.dataDir} (${source}). Start the service alike.`
+  const source = given === '' ? 'HOST, PORT and DATA_DIR are not set' : `set by ${given} in the environment`
+  return `The profiles are for ${addressOf(config)}, with the data in ${config.dataDir} (${source}). Start the service with the same settings.`
 }
 
 /** Contains the variables that were set for this command only: the service must be started with the same. */

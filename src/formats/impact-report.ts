@@ -173,10 +173,10 @@ export function reservations({
   return [
     needApproval === 0
       ? ''
-      : `${needApproval} of those that would be rejected lack only an approval that nobody was asked for then: they would wait for it.`,
+      : `${needApproval} of those that would be rejected lack only an approval that was not asked for at that time: they would wait for it.`,
     unknown === 0
       ? ''
-      : `${unknown} could not be tried: the document reads ${unknownSignals.length === 0 ? 'a signal' : unknownSignals.join(', ')}, whose value of then nobody recorded. Nothing is said of ${unknown === 1 ? 'it' : 'them'}.`,
+      : `${unknown} could not be simulated: the document reads ${unknownSignals.length === 0 ? 'a signal' : unknownSignals.join(', ')}, whose value at that time was not recorded. The result leaves ${unknown === 1 ? 'it' : 'them'} out.`,
   ].filter((sentence) => sentence !== '')
 }
 

@@ -21,7 +21,7 @@ export function assertServable(
 ): void {
   const isLoopback = isLoopbackHost(http.host ?? LOOPBACK)
   if (unauthenticated && http.tokenIssuers !== undefined)
-    throw new Error('http.tokenIssuers names who may call: leave --unauthenticated out, or the issuers.')
+    throw new Error('--unauthenticated and http.tokenIssuers exclude each other: leave one of them out.')
   if (unauthenticated && !isLoopback)
     throw new Error(
       '--unauthenticated is for this machine alone: leave http.host out, or name http.tokenIssuers.',

@@ -210,7 +210,8 @@ export function makeCalls(
     const equal = open.byKey(key)
     if (equal !== undefined) return follow(equal)
     if (transactionId === undefined || open.byId(transactionId) === undefined) return undefined
-    const reason = 'Its transaction id is that of another call, whose outcome countersign_result tells.'
+    const reason =
+      'Another call already uses this transaction id. countersign_result with this id has its outcome.'
     return { status: 'refused', id: transactionId, reason }
   }
 

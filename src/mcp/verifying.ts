@@ -8,7 +8,7 @@ type TrustRecord = Schemas['ExecutionTrustRecord']
 const VERDICTS: Readonly<Record<Verdict, string>> = {
   valid: 'The record is valid.',
   invalid: 'The record is not valid: show this to a human.',
-  unchecked: 'Nothing is wrong with the record as far as it could be checked, which is not all of it.',
+  unchecked: 'No check failed, but a part of the record could not be checked.',
 }
 
 /**

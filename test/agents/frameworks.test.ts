@@ -64,7 +64,7 @@ addPolicy(policyDir, {
 let database: TestDatabase
 let service: TestService
 let receiver: ChildProcess
-/** What the receiver carried out, in the words that it prints. */
+/** Lines that the receiver prints about the effects it carried out. */
 const effects: string[] = []
 const pythonRun = (name: string) => `python-${name}-${randomUUID()}`
 const effectsOn = (vendor: string) => effects.filter((line) => line.includes(` ${vendor} `))
@@ -134,7 +134,7 @@ async function openBreakingNetwork() {
   return { ...network, repair }
 }
 
-/** What the receiver answers, in the model's words. */
+/** The receiver's answer, as the model repeats it. */
 const DONE = /effects\\*":\d/
 
 interface Framework {

@@ -60,7 +60,7 @@ async function listed<Entry>(path: string): Promise<Entry[]> {
   return Object.values(body as Record<string, Entry[]>).at(-1)!
 }
 
-/** What `authority` and the six tables do not say alike. */
+/** Rows in which `authority` and the six tables differ. */
 async function differences(): Promise<unknown[]> {
   const columns = `kind, key, target, stated, stated_hash, unique_key, began_by, began_at, began_by_change, ended_by, ended_at, ended_by_change`
   const [one, other] = ['authority', 'authority_of_tables'].map((from) => `SELECT ${columns} FROM ${from}`)

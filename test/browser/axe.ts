@@ -1,5 +1,5 @@
-// What axe objects to about a page. None of our pages has frames: the mode that looks through them opens another page each time. And only what is
-// wrong is asked for: to describe each of the thousands of elements that are right takes more time than all the rules.
+// Lists the faults that axe finds in a page. None of our pages has frames: the mode that searches frames opens another page each time. Only faults
+// are requested: to describe each of the thousands of correct elements takes more time than all the rules.
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
 

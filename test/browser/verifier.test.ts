@@ -360,7 +360,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     expect(await table('Executions and refusals').locator('tbody tr').count()).toBe(6)
     const limits = page.getByText('What a pass does not prove').first()
     expect(await limits.isVisible()).toBe(false)
-    // What is folded is open on paper.
+    // Folded sections are open on paper.
     await page.emulateMedia({ media: 'print' })
     expect(await limits.isVisible()).toBe(true)
     await page.emulateMedia({ media: 'screen' })

@@ -30,7 +30,7 @@ import {
 const AUDIENCE = 'https://countersign.example.com'
 const SECRET = 'the secret of the agent, which only this test knows'
 
-/** What is used of oidc-provider. */
+/** The part of oidc-provider that is used here. */
 interface OidcProvider {
   readonly Provider: new (
     issuer: string,
@@ -38,7 +38,7 @@ interface OidcProvider {
   ) => ExchangingProvider & { readonly callback: () => Parameters<typeof createServer>[1] & object }
 }
 
-/** What is used of openid-client. */
+/** The part of openid-client that is used here. */
 interface OpenidClient {
   readonly discovery: (...given: readonly unknown[]) => Promise<object>
   readonly allowInsecureRequests: unknown
@@ -59,7 +59,7 @@ interface OpenidClient {
 const module = <T>(name: string, file: string) =>
   import(pathToFileURL(join(OTHERS, name, file)).href) as Promise<T>
 
-/** Whatever resource is asked for, its access tokens are JWTs (RFC 9068) for it. */
+/** For each requested resource, access tokens are JWTs (RFC 9068) with that audience. */
 const resourceServer = (audience: string) => ({
   audience,
   scope: 'countersign:sandbox:echo',

@@ -6,7 +6,7 @@ export const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
 const PARAMETERS = ['resource', 'subject_token', 'subject_token_type', 'actor_token', 'actor_token_type']
 
-/** What is used of a request to oidc-provider. */
+/** The part of a request to oidc-provider that is used here. */
 export interface ProviderContext {
   readonly oidc: { readonly client: object; readonly params: Readonly<Record<string, string>> }
   readonly state: { act?: object }
@@ -19,7 +19,7 @@ interface AccessToken {
   readonly save: () => Promise<string>
 }
 
-/** What is used of oidc-provider. */
+/** The part of oidc-provider that is used here. */
 export interface ExchangingProvider {
   readonly issuer: string
   readonly AccessToken: new (members: object) => AccessToken
@@ -54,7 +54,7 @@ export function exchangeTokens(
     const { resource = '' } = params
     const subject = await verified(params['subject_token'])
     const actor = await verified(params['actor_token'])
-    // Who used the subject's token before stands within (RFC 8693 §4.1).
+    // Earlier actors of the subject's token are nested within (RFC 8693 §4.1).
     context.state.act = { sub: actor.sub, ...('act' in subject ? { act: subject['act'] } : {}) }
     const token = await minted(provider, { client, accountId: subject.sub, resource, serverOf })
     context.body = { ...token, issued_token_type: ACCESS_TOKEN, token_type: 'Bearer' }

@@ -79,10 +79,10 @@ describeWithCitus('on a Citus cluster', () => {
     }
   }
 
-  /** Whatever happened: what was acknowledged is there, whole, and what is in doubt is listed. Then fsck finds nothing. */
+  /** After any fault: acknowledged executions are stored whole, executions in doubt are listed, and fsck finds nothing. */
   async function expectNothingLost(): Promise<void> {
     await until(async () => (await service.get('/ready')).status === 200, 'the service to be ready')
-    // What a killed worker had prepared is committed on the coordinator, and is seen when Citus has recovered it: until then it fits no state.
+    // A killed worker's prepared transactions are committed on the coordinator but invisible until Citus recovers them. Before, they fit no state.
     await until(
       async () =>
         (await readStored(pool).catch(() => undefined))?.inDoubt.difference(hanging).isSubsetOf(unavailable),

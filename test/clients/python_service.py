@@ -34,7 +34,7 @@ once = unittest.skipUnless(len(ALGORITHMS) > 1, "does not depend on the algorith
 CLIENT = Client(URL, os.environ["COUNTERSIGN_API_KEY"])
 AUDITOR = Client(URL, os.environ["COUNTERSIGN_AUDITOR_KEY"])
 
-# Whatever canonical JSON is known for.
+# Known difficulties of canonical JSON.
 PARAMETERS = {
     "amount": 42,
     "\ufb01 after \U0001f600": "é \U0001f600 / \u2028 \u007f \b\f\n\r\t\u0001",
@@ -114,7 +114,7 @@ class Service(unittest.TestCase):
         after = CLIENT.event_page(after="now")["next"]
         ended = CLIENT.execute(a_transaction("followed"))
         events = CLIENT.events(after=after, types=["execution.completed"])
-        # What other tests did may be logged only now.
+        # Executions of other tests may be logged only now.
         event = next(one for one in events if one["businessTransactionId"] == ended["businessTransactionId"])
         self.assertEqual(event["trustRecordHash"], ended["trustRecordHash"])
         self.assertEqual(CLIENT.event_page(after=after, types=["execution.failed"])["events"], [])
@@ -279,7 +279,7 @@ class Service(unittest.TestCase):
                 sizes.append(int(remembered["checkpoint"].splitlines()[1]))
                 self.assertEqual(len(remembered["vkeys"]), 2)
             self.assertEqual(sorted(set(sizes)), sizes)
-            # What was edited here accuses nobody, and stops the call.
+            # A locally edited checkpoint is no evidence against the service, and stops the call.
             origin, size, root, *rest = remembered["checkpoint"].splitlines()
             edited = "\n".join([origin, str(int(size) - 1), root, *rest]) + "\n"
             file.write_text(json.dumps({**remembered, "checkpoint": edited}), "utf-8")

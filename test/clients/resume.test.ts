@@ -102,7 +102,7 @@ const executionsOf = async (target: string) => {
 }
 
 describe.each(['TypeScript', 'Python'] as const)('an agent in %s that is killed', (language) => {
-  // What it declares does not hold: 403. Without a key, below, a rule refuses it: 500, with no mismatch in the refusal.
+  // The declared signal does not hold: 403. Without a key, below, a rule refuses the work: 500, with no mismatch in the refusal.
   test('after each of its requests: with a key it executes once', async () => {
     for (let at = 0; ; at++) {
       const target = `${language}-key-${at}`

@@ -144,9 +144,13 @@ test('what is no release of the service for this receiver is refused before anyt
   const good = signed(origin)
   const other = aKey()
   const bodies: [number, string, string][] = [
-    [400, 'Not JSON with one reading.', 'x'],
-    [400, 'Not JSON with one reading.', `\ufeff${good}`],
-    [400, 'Not JSON with one reading.', good.replace('"target"', '"target":"invoice-8","target"')],
+    [400, 'The body is not unambiguous JSON: it does not parse, or repeats a member.', 'x'],
+    [400, 'The body is not unambiguous JSON: it does not parse, or repeats a member.', `\ufeff${good}`],
+    [
+      400,
+      'The body is not unambiguous JSON: it does not parse, or repeats a member.',
+      good.replace('"target"', '"target":"invoice-8","target"'),
+    ],
     [401, 'Unknown key.', '{}'],
     [401, 'Unknown key.', 'null'],
     [401, 'Unknown key.', good.replace(key.public.keyId, '20200101T000000Z-ed25519')],
@@ -164,8 +168,8 @@ test('what is no release of the service for this receiver is refused before anyt
         now: new Date(),
       }),
     ],
-    [403, 'For another receiver.', signed('https://receiver.example')],
-    [403, 'Another capability.', signed(origin, anOrder({ action: 'vendor:refund' }))],
+    [403, 'The release is for another receiver.', signed('https://receiver.example')],
+    [403, 'The release is for another capability.', signed(origin, anOrder({ action: 'vendor:refund' }))],
     [403, 'Expired.', signed(origin, anOrder(), new Date(Date.now() - 12_000))],
     [403, 'Not issued yet.', signed(origin, anOrder(), new Date(Date.now() + 60_000))],
     [413, 'Too large.', 'x'.repeat(1024 * 1024 + 1)],
@@ -379,7 +383,7 @@ test('a journal is of one process, says which line cannot be read, and forgets w
   const late = { ...release, authorizationId: 'late' }
   await expect(opened.begin(late)).rejects.toThrow(`${path} is closed`)
   expect(opened.find('late')).toBeUndefined()
-  // What a process that was killed leaves.
+  // A killed process leaves this file.
   writeFileSync(`${path}.pid`, `${process.pid}\n`)
   const again = openJournal(path)
   const found = ['in doubt', 'long ago', release.authorizationId].map((id) => again.find(id))

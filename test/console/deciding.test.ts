@@ -84,7 +84,7 @@ describeInBrowser('the console', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    // What waits next is there, and says what was decided.
+    // The next waiting request is shown, with the decision in the status line.
     await page.getByRole('status').getByText('Declined: vendor:pay → Acme GmbH').waitFor()
     expect(new URL(page.url()).pathname).not.toBe(`/console/requests/${request.requestId}`)
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
@@ -465,7 +465,7 @@ describeInBrowser('the console', () => {
       targets.includes(request.target),
     )
     await page.goto(`${world.origin}/console/inbox`)
-    // What rows are compared with comes last, and moves what is below them.
+    // The comparisons of the rows load last and move the content below.
     await page.locator('tr', { hasText: targets[0]! }).getByText('First time on this target').waitFor()
     await page.getByRole('button', { name: 'Decline several…' }).click()
     const dialog = page.getByRole('dialog')
@@ -546,7 +546,7 @@ describeInBrowser('the console', () => {
     await page.route(
       me,
       async (route) => {
-        // What the browser alone may say, the driver leaves out.
+        // The driver leaves out headers that only the browser may set.
         const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' }
         const response = await route.fetch({ headers })
         await answered.promise

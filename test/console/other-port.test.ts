@@ -55,7 +55,7 @@ describeInBrowser('the console', () => {
   })
   afterEach(async () => {
     await context.close()
-    // Whatever was tried, nobody has decided.
+    // After each attempt, the request is still undecided.
     const { body } = await service.get(asked.url, dana)
     expect((body as ApprovalRequest).status).toBe('PENDING')
   })

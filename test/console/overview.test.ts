@@ -122,7 +122,7 @@ describeInBrowser('npm run demo:console', () => {
         const counted = await read<Counted>(path)
         const groups = counted.buckets.flatMap((bucket) => bucket.groups)
         const count = groups.reduce((sum, one) => sum + one.count, 0)
-        // What is in doubt is known once its connector's time is over.
+        // An execution counts as in doubt only once its connector's time is over.
         return count >= 240 && groups.some(({ key }) => key === 'in_doubt') ? counted : undefined
       },
       'the catalogue to have all of it',
@@ -214,7 +214,7 @@ describeInBrowser('npm run demo:console', () => {
     const panel = page.locator('.panel', { hasText: 'Providers say otherwise' })
     const link = panel.getByRole('link', { name: /^\d+ executions?$/ })
     await panel.locator('li').first().waitFor()
-    // What is not counted yet is not said to be none.
+    // A count that is not there yet is not shown as none.
     expect([await link.count(), await panel.getByText('of this time').count()]).toEqual([0, 0])
     tell()
     await link.waitFor()

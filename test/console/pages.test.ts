@@ -157,7 +157,7 @@ describeInBrowser('the console', () => {
     const field = page.getByRole('dialog').getByRole('combobox')
     const options = page.getByRole('option')
     await field.fill('audit')
-    // What the service finds comes between them.
+    // Results from the service come between these two.
     const found = await options.allInnerTexts()
     expect(found[0]).toMatch(/^Audit\s+g u$/)
     expect(found.at(-1)).toBe('Search for audit')
@@ -336,6 +336,24 @@ describeInBrowser('the console', () => {
       expect(text).toMatch(csv)
       expect(text.split('\r\n')).toHaveLength(3)
     }
+  })
+
+  test('requests are listed by their end where their filter says so, and the file has the same order', async () => {
+    await shown('/console/requests?status=PENDING')
+    const lists = (order: string) =>
+      page.getByRole('region', { name: `Approval requests, ${order} first` }).locator('tbody tr')
+    expect(await lists('newest').count()).toBeGreaterThan(2)
+    const endsFirst = lists('what ends soon')
+    const filters = page.getByRole('group', { name: 'Filters' })
+    await filters.locator('summary', { hasText: 'First' }).click()
+    await filters.getByLabel('First').selectOption('ending_soon')
+    await page.waitForURL(`${world.origin}/console/requests?status=PENDING&order=ending_soon`)
+    await expect.poll(() => endsFirst.first().textContent()).toContain('Globex Corporation')
+    expect(await axeFindings(page)).toEqual([])
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'CSV' }).click()
+    const [, line] = readFileSync(await (await saving).path(), 'utf8').split('\r\n')
+    expect(line).toContain('Globex Corporation')
   })
 
   test('the audit groups equal events, leads to what they speak of, and is walked by j and k', async () => {

@@ -330,7 +330,7 @@ describeInBrowser('passkeys in the console', () => {
     await page.goto(`${origin}/console/changes/policy/${changeId}`)
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText(/1 decision of \d+ would differ/).waitFor()
-    // What it was and what it comes to, in the place of an id.
+    // An execution is shown by its action and amount, in place of an id.
     await page.getByText('1 approved would be rejected (42), 0 rejected would be approved.').waitFor()
     await page.getByRole('link', { name: 'sandbox:echo → test' }).waitFor()
     await page.getByLabel('covers the report').waitFor()
@@ -352,7 +352,7 @@ describeInBrowser('passkeys in the console', () => {
     const propose = () => page.getByRole('button', { name: 'Propose with your passkey…' })
     const says = (pattern: string | RegExp) => page.locator('#check').getByText(pattern).first().waitFor()
     await page.goto(`${origin}/console/policies/sandbox-echo/1.0.0`)
-    // What does not reach the service is sent again.
+    // A request that does not reach the service is sent again.
     const lost: string[] = []
     for (const path of ['/policies?pageSize=100', '/sandbox/policies/check'])
       await page.route(
@@ -402,7 +402,7 @@ describeInBrowser('passkeys in the console', () => {
       buffer: Buffer.alloc(300_000, '#'),
     })
     await page.getByText('large.yaml has 300000 bytes').waitFor()
-    // What is typed survives a reload and a new login, and is nobody else's.
+    // Typed text survives a reload and a new login, and no other human gets it.
     const mended = begun.replace(/^description: .*$/m, 'description: Written in the console.')
     await text().fill(mended)
     await page.getByLabel('Why, for whoever approves it').fill('A better description.')
@@ -427,7 +427,7 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByLabel('Retire 1.0.0').check()
     await page.context().clearCookies()
     await page.reload()
-    // What was chosen to end is not forgotten while it is not known what there is.
+    // The choice of versions to retire survives while the list of versions is loading.
     const listed = Promise.withResolvers<void>()
     await page.route('**/policies?*', async (route) => {
       await listed.promise
@@ -748,7 +748,7 @@ describeInBrowser('passkeys in the console', () => {
     expect((await service.get(asked.url, agent)).body.approvals).toEqual([])
     await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await sign().waitFor()
-    // Whatever the device was still asked ends with the document.
+    // A reload ends any passkey prompt that is still open on the device.
     await page.reload()
     await sign().click()
     await goneOn(asked)

@@ -1,4 +1,4 @@
-// What an approver is told to look at twice, and the order of what waits for them: pure functions, without a browser.
+// Warnings that tell an approver to look twice, and the order of waiting requests: pure functions, without a browser.
 import { expect, test } from 'vitest'
 import type { ApprovalRequest, Compared } from '../../src/formats/schemas/approval-request.ts'
 import { merged, placeIn } from '../../src/console/queue.ts'

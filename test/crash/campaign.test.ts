@@ -240,7 +240,7 @@ test(
       expect(read.text).toBe(reply?.text)
       if (transaction.policy.name !== 'pay-approved') expectEvidence(read.body, keys)
     })
-    // What is claimed is executed by nobody again; what never was is still free.
+    // A claimed execution is not executed again; an execution that was never claimed is still free.
     await forEach(
       [...answeredWith(outcomes, 503), ...answeredWith(outcomes, undefined)].slice(-500),
       async ({ transaction }) => {
@@ -290,7 +290,7 @@ function lieOf(
     // Failed for certain, with a record that says so, or rejected by the policy.
     500: effects === 0 && (stands === 'recorded' || stands === 'refused'),
     502: stands === 'recorded' || stands === 'in doubt',
-    // What was sent beside it may have been executed.
+    // The same transaction, sent twice at once, may have been executed by the other request.
     503: true,
   }
   return honest[answer] === true ? undefined : { id, answer, text: reply?.text, stands, effects }

@@ -41,7 +41,7 @@ const write = {
 }
 const pinned = { toolHash: toolHash(write), readOnly: false, errorsAreFinal: false }
 const lock = { policy: { name: 'mcp-files', version: '1.0.0' }, tools: { write: pinned } }
-/** What the server behind has done, by what it was asked to write. */
+/** Acts of the server behind, by the text that it was asked to write. */
 const acts: string[] = []
 
 let behind: HttpServer

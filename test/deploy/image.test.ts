@@ -123,7 +123,7 @@ describe('a container', () => {
     for (const made of ['app', 'bin', 'keys']) mkdirSync(join(folder, made))
     symlinkSync(process.execPath, join(folder, 'bin', 'node-24'))
     const path = `${join(folder, 'bin')}:${process.env['PATH']}`
-    /** What a stage leaves that begins with the packages. */
+    /** The folder that a stage leaves, starting with the packages. */
     const stage = (instructions: readonly Instruction[]) => {
       const builder = aFolderWithPackages()
       copyInto(builder, [...packagesStage, ...instructions])

@@ -101,7 +101,7 @@ test('before an execution: 503 within seconds, then at once, and /ready says so;
   expect(callers.seen.filter((one) => one.ms > HELD_MAX_MS)).toEqual([])
   await expectAccounted(fleet, callers)
   expect(fleet.receiver.calls.get(transaction.businessTransactionId)).toBe(1)
-  // Whatever of those arrived when the network was mended: nothing was executed.
+  // Even if statements of these arrived when the network was mended, none of them was executed.
   expect(unheard.filter((one) => fleet.receiver.calls.has(one.businessTransactionId))).toEqual([])
   await until(async () => {
     const { inDoubt } = await readStored(fleet.database.pool)

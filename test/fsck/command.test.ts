@@ -96,7 +96,7 @@ test('what an id holds reaches the terminal without its escape codes', async () 
   const { status, stdout } = await run(given())
   expect(status).toBe(1)
   expect(stdout).toBe(
-    'step_up_nonces a\ufffd[31m\ufffdNo problems.: what was signed with it is missing: change_id names no change, and no word on an execution in doubt\n1 problem.\n',
+    'step_up_nonces a\ufffd[31m\ufffdNo problems.: its signed act is missing: change_id names neither a change nor a statement on an execution in doubt\n1 problem.\n',
   )
   await database.pool.query('TRUNCATE step_up_nonces')
 })

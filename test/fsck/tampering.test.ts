@@ -50,7 +50,7 @@ const PROCESSED = `SELECT event_key AS key FROM webhook_events WHERE processed_a
 
 const NO_END = 'was released, but has no trust record and no transition, and is not open'
 
-/** What the release before stored of an execution: the row of its intent, in place of what this one states of it. */
+/** Stores an execution as the previous release did: the row of its intent, in place of this release's columns. */
 const ofBefore = (name: string) => `
   INSERT INTO execution_intents_before SELECT * FROM execution_intents WHERE business_transaction_id = :${name};
   UPDATE execution_evidence SET errored = NULL WHERE business_transaction_id = :${name};
@@ -600,7 +600,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       ),
       'authority policy limited/2.0.0: differs from what the change says (change is missing or not resolved)',
       'authority policy limited/2.0.0: the change in began_by_change is missing',
-      `step_up_nonces ${nonce}: what was signed with it is missing: change_id names no change, and no word on an execution in doubt`,
+      `step_up_nonces ${nonce}: its signed act is missing: change_id names neither a change nor a statement on an execution in doubt`,
     ],
   },
   'what a change proposed': {

@@ -75,7 +75,7 @@ beforeEach(() => {
   target = `target-${targets++}`
 })
 
-/** What proposes a change of a group answers. */
+/** The reply to a proposed change of a group. */
 const post = async (body: object) =>
   reply(await service.post(GROUPS, { reason: 'test', ...body }, { key: maker.key }))
 
@@ -453,7 +453,7 @@ describe('a stand-in', () => {
     await over(withoutKey)
     expect(await warningsOf(policyChange)).toEqual(policyChange['warnings'])
     await resolved(service, checker, policyChange, 'reject', { rejectionReason: 'no' })
-    // What is resolved keeps the advice of its proposal.
+    // A resolved change keeps the advice of its proposal.
     expect(await warningsOf(policyChange)).toEqual(policyChange['warnings'])
 
     // Carol is the approver of who looks, and somebody stands in for her.

@@ -179,7 +179,7 @@ describe('a caller by token', () => {
     expect(payload.callerAuthentication).toMatchObject({ subject: 'dana', actor: 'assistant' })
     const { body } = await service.post('/execute', aTransaction(), {})
     expect(Object.keys(body.authorization.payload)).not.toContain('callerAuthentication')
-    // What is claimed before the connector is called has the same bytes as the record.
+    // The authorization that is claimed before the connector call has the same bytes as in the record.
     const { rows } = await database.pool.query<{ text: string; record: string }>(
       `SELECT t.execution_authorization AS text, r.body AS record FROM business_transactions AS t
        JOIN trust_records AS r USING (business_transaction_id) WHERE t.business_transaction_id = $1`,
@@ -277,7 +277,7 @@ function nestedAct(depth: number): object {
   return { sub: 'assistant', act }
 }
 
-/** What an attacker does to a token: each of them, of a trusted issuer otherwise. */
+/** An attacker's forgeries of a token; each token is otherwise of a trusted issuer. */
 const refusedTokens: readonly (readonly [what: string, make: () => Promise<string> | string])[] = [
   [
     'without a signature (`alg` none)',

@@ -57,7 +57,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   expect(await service.stop()).toBe(0)
-  // Whatever these tests have made is whole.
+  // fsck finds no damage in the data of these tests.
   const { lines } = await checked(database, signingKeyDir)
   expect(lines).toEqual([])
   await database.drop()

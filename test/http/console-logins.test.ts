@@ -170,13 +170,13 @@ describe('a passkey that logs in', () => {
     await register(passkeys.unpublished)
     const approval = await service.post('/approvals', aPasskeyApproval(passkeys.unpublished))
     expect(approval.status).toBe(400)
-    // Of a caller's entry.
+    // The passkey of a caller's entry.
     const stepUp = await register(passkeys.frank)
     expect([stepUp.status, stepUp.body.error]).toEqual([
       409,
       'This passkey signs approvals or changes: make another one to log in.',
     ])
-    // Of an approver who is enrolled after it was registered here.
+    // The passkey of an approver who is enrolled after the passkey was registered here.
     expect((await tryLogin(passkeys.unpublished)).status).toBe(204)
     await putInEffect(
       service,

@@ -47,7 +47,7 @@ async function refused(...asked: Parameters<typeof redeliver>): Promise<number> 
     429,
     {
       error:
-        'An endpoint has one redelivery at a time, whoever asks for it: the last one was asked for less than a minute ago, or still goes on.',
+        'An endpoint allows one redelivery at a time, for all callers together. The last one was requested less than a minute ago, or is still running.',
       code: 'RATE_LIMITED',
     },
   ])

@@ -238,14 +238,14 @@ describe('GET /events 200', () => {
     expect(new Set(here.events.map(({ eventId }) => eventId)).size).toBe(120)
   })
 
-  // Whoever waits asks the database nothing, and two thousand who ask at once keep two cores with a cluster on them busy for a minute.
+  // A waiting caller sends the database nothing, but two thousand who ask at once keep two cores with a cluster on them busy for a minute.
   const isCluster = inject('nodeUrls').length > 1
   test.skipIf(isCluster)(
     'two thousand who wait get their event when it comes, and nobody else is kept from anything',
     async () => {
       const after = await now()
-      // Who gets an empty page after that time, or no connection to the database in two seconds, asks again: on some machines two thousand take as
-      // long to ask.
+      // A caller that gets an empty page after that time, or no connection to the database in two seconds, asks again: on some machines two thousand
+      // callers take as long to ask.
       const how = { ...quiet, waitSeconds: 30, at: other, asksAgain: true } as const
       const waiting = Array.from({ length: 2_000 }, () => follow(after, how, (events) => events.length > 0))
       // Answered by the same instance meanwhile: at once, or as soon as it has taken up all that were sent together.

@@ -423,7 +423,7 @@ test('its policy may say that it takes two humans, whatever the setting is', asy
   expect(closed.body.transitions[0].transition).toMatchObject({ by: 'peter', agreedWith: 'olive' })
 })
 
-/** What a human says of an execution, and signs. */
+/** A human's statement about an execution, for signing. */
 async function aWord(id: string, note = 'The provider has it.') {
   const { businessTransactionHash } = (await read(id)).body.authorization.payload as Record<string, string>
   return {

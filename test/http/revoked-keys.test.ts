@@ -169,7 +169,7 @@ describe.each(['ed25519', 'ml-dsa-65'])(
         await until(async () => (await service.get('/ready', { key: null })).status === 503, 'the revocation')
         expect((await service.get('/ready', { key: null })).body).toMatchObject({
           status: 'NOT_READY',
-          reason: `A key by which this instance signs counts no more: ${keyId} is revoked since ${revokedAt}.`,
+          reason: `A signing key of this instance no longer counts: ${keyId} is revoked since ${revokedAt}.`,
         })
         await until(
           async () => (await service.post('/execute', aTransaction())).status === 503,

@@ -156,7 +156,7 @@ async function run(one: Case, env: Record<string, string>, what: string): Promis
     env: { SIGNING_KEY_DIR: keyDir = '' },
   } = log
   const copy = await createDatabase(template)
-  // Whatever other kills took: nothing is to be warned of.
+  // However long other kills took, no entry is old enough for a warning.
   await copy.pool.query('UPDATE log_queue SET queued_at = now()')
   const dataDir = join(folder, randomUUID())
   cpSync(log.dataDir, dataDir, { recursive: true })

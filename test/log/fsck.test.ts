@@ -196,7 +196,7 @@ describe('the command', () => {
     writeFileSync(join(folder, 'log.json'), JSON.stringify({ logs: [{}, { previous: statement }] }))
     expect(run(folder).stdout).toContain(
       '\nlog.example/log/0 is frozen: A disk failed.\n' +
-        'The database has 40 entries of it, of which the first 30 stay as they are signed.\n' +
+        'The database has 40 entries of it; the first 30 are unchanged since they were signed.\n' +
         'No signed checkpoint of it is known.\nAt least 5 signed entries are lost.\nNo problems except those disclosed above.\n',
     )
   })

@@ -163,7 +163,7 @@ test('a proof with any byte changed proves nothing, but for the extra line, whic
     if (at < file.length && !within) expect(proves(shorter), `without byte ${at}`).toBe(false)
     if (at < file.length) expect(proves(file.subarray(0, at)), `cut at ${at}`).toBe(false)
   }
-  // Whatever the extra line says: where it still is one, the proof holds and is of the same entry.
+  // As long as the extra line is well-formed, the proof holds for the same entry, no matter its content.
   const extra = Buffer.from(file.toString().replace(/extra .*/, 'extra AAAA'))
   expect(verifyProof({ entry: entries[5]!, proof: extra, policy }, crypto).index).toBe(5)
 })

@@ -116,7 +116,7 @@ describe('a frozen log', () => {
     const lines = stdout.split('\n')
     expect(lines.slice(0, 3)).toEqual([
       `${ORIGIN} is frozen: For a test.`,
-      'The database has 301 entries of it, of which the first 301 stay as they are signed.',
+      'The database has 301 entries of it; the first 301 are unchanged since they were signed.',
       `The newest signed checkpoint that is known is of ${ORIGIN} with 301 entries.`,
     ])
     expect(lines[3]).toMatch(
@@ -183,7 +183,7 @@ describe('a frozen log', () => {
     await log.pool.query('UPDATE log_tiles SET root = set_byte(root, 0, get_byte(root, 0) # 1)')
     const { status, stdout } = await reopen()
     expect(status).toBe(0)
-    expect(stdout).toContain('of which the first 0 stay as they are signed.\n')
+    expect(stdout).toContain('; the first 0 are unchanged since they were signed.\n')
     const { rows } = await log.pool.query('SELECT size FROM log_checkpoints WHERE log = 1')
     expect(rows.length).toBeGreaterThan(1)
   })
@@ -212,7 +212,7 @@ describe('what a frozen log had taken and never signed', () => {
     const { status, stdout } = await reopen()
     expect(status).toBe(0)
     expect(stdout).toContain(
-      'The database has 4 entries of it, of which the first 2 stay as they are signed.\n',
+      'The database has 4 entries of it; the first 2 are unchanged since they were signed.\n',
     )
     expect(stdout).toContain(`Queued for ${SECOND}: late-audit-event 2.\n`)
     await settle(log)
@@ -321,7 +321,7 @@ describe('is refused', () => {
   test('while what the log before never signed is not logged again, as after an interrupted reopening', async () => {
     await log.pool.query('INSERT INTO log_lost (batch) VALUES (gen_random_uuid())')
     await refused(
-      /^countersign: log\.example\/log\/1 is open already, but not all that the log before it never signed is logged again\. To do so: countersign log backfill$/,
+      /^countersign: log\.example\/log\/1 is open already, but entries that the log before it never signed are still to be logged again\. To log them: countersign log backfill$/,
     )
     await log.pool.query('DELETE FROM log_lost')
   })

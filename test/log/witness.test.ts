@@ -384,7 +384,7 @@ describe('two services', () => {
     expect((await service.get(`/log/proofs/receipt/${id}`)).status).toBe(202)
     late.answer = cosigns
     const after = await until(async () => {
-      // What refuses meanwhile is due later again.
+      // A witness that refuses meanwhile is due later again.
       await databases[1]!.pool.query('UPDATE log_witnesses SET due_at = now() WHERE due_at > now()')
       const served = await servedOpened()
       return served !== undefined && served.size > before.size ? served : undefined

@@ -127,7 +127,7 @@ async function reopen(capabilities: ClientCapabilities = {}): Promise<void> {
   ;({ client, kill } = await gateway(undefined, { capabilities }))
 }
 
-/** What a call has added to the journal of the server. */
+/** Entries that a call has added to the journal of the server. */
 async function actsOf<T>(making: () => Promise<T>): Promise<{ result: T; acted: string[] }> {
   const before = acts().length
   const result = await making()
@@ -199,7 +199,7 @@ test('a call of a tool that reads is decided, carried out once and answered with
   expect(client.getInstructions()).toContain('wait until a human has approved')
   // Nor is what would make the reply that a call waits an error.
   expect(tools[1]).not.toHaveProperty('outputSchema')
-  // What the pin does not hash is not shown.
+  // Fields that the pin does not hash are not shown.
   expect(Object.keys(tools[0]!).toSorted()).toEqual(['annotations', 'description', 'inputSchema', 'name'])
   const { result, acted } = await actsOf(() =>
     client.callTool({ name: 'look', arguments: { n: 0.5, at: 'für Ada' } }),
@@ -466,10 +466,10 @@ test('a release that is wrong is refused at the port, calls no tool, and spoils 
 
   // All have the authorizationId of the good one.
   const wrong: [number, string, string][] = [
-    [403, 'For another receiver.', signed(order, { audience: 'http://127.0.0.1:1' })],
+    [403, 'The release is for another receiver.', signed(order, { audience: 'http://127.0.0.1:1' })],
     [
       403,
-      'Another capability.',
+      'The release is for another capability.',
       signed(orderOf('write', pinnedHash, { authorizationId, action: 'mcp:other' })),
     ],
     [403, 'Expired.', signed(order, { now: new Date(Date.now() - 60_000) })],
@@ -597,7 +597,7 @@ describe('the calls of a gateway', () => {
     const outcome = first.join()
     expect(await calls.make(aWish({ text: 'other' }, id), going)).toMatchObject({
       status: 'refused',
-      reason: expect.stringContaining('that of another call'),
+      reason: expect.stringContaining('Another call already uses'),
     })
     first.leave()
     expect(await outcome).toMatchObject({

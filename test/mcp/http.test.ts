@@ -30,7 +30,7 @@ let served: ServedByHttp
 let port: number
 let url: string
 let pair: Awaited<ReturnType<typeof generateKeyPair>>
-/** What a gateway says when it serves anybody. */
+/** Output of a gateway that serves clients without authentication. */
 let trialSaid: string
 
 beforeAll(async () => {
@@ -136,7 +136,7 @@ describe('who may call', () => {
       refused(['--unauthenticated']),
       refused(['--port', '70000']),
     ])
-    expect(open).toMatchObject({ status: 1, stderr: expect.stringContaining('http.tokenIssuers names who') })
+    expect(open).toMatchObject({ status: 1, stderr: expect.stringContaining('exclude each other') })
     expect(elsewhere).toMatchObject({ status: 1, stderr: expect.stringContaining('leave http.url out') })
     expect(stdio).toMatchObject({ status: 1, stderr: expect.stringContaining('needs --port') })
     expect(number.stderr).toContain('must be from 1 to 65535')
@@ -533,7 +533,7 @@ describe('a session of 2025', () => {
   })
 })
 
-/** What is used of the tasks extension's own client, and a task as it shows one. */
+/** The used part of the tasks extension's own client, with a task as that client shows it. */
 interface Tasks {
   readonly callTool: (name: string, args: object) => Promise<TaskExecution>
   readonly task: (id: string) => {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { OTHERS } from '../others.ts'
 
-/** What is used of the official client 1.x. */
+/** The part of the official client 1.x that is used here. */
 export interface OldClient {
   readonly connect: (transport: unknown) => Promise<void>
   readonly callTool: (call: object) => Promise<Record<string, unknown>>

@@ -1,4 +1,4 @@
-// What a trial of the MCP gateway calls things: the gateway, after the server, and the address of the console.
+// Names in a trial of the MCP gateway: the gateway's, after its server, and the address of the console.
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'

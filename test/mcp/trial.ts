@@ -22,7 +22,7 @@ export interface OpenRequest {
 
 export interface Trial {
   readonly service: TestService
-  /** Of a gateway's process. */
+  /** Environment of a gateway's process. */
   readonly env: Record<string, string>
   /** Alice and Bob, who decide changes. */
   readonly humans: { readonly proposer: Person; readonly checker: Person }

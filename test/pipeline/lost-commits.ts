@@ -1,7 +1,7 @@
 // A connection to the database that breaks at COMMIT: before the server hears of it, or after it has committed and before we hear of that.
 import { openWire, type Wire } from './wire.ts'
 
-/** What a server sends when it has done with a message. */
+/** The message that the server sends when it is done with a query. */
 const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05')
 
 type Fate = 'pass' | 'before' | 'after'

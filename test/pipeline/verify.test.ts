@@ -174,7 +174,7 @@ describe('in a batch, wherever the record is that is verified whole, it fails al
       const changed = executions.with(2, change(executions[2]!, executions[sampled]!))
       const evidenceFaults = openEvidenceFaults()
       const found = verifications(changed, signatureMemo, { sampled, evidenceFaults })
-      // What only the notation tells is the whole check's: it parses the text first.
+      // A record that differs in notation alone gets the whole check, which parses the text first.
       expect(found[2]).toMatchObject(problem === '' ? holds : fails(problem))
       expect(found.toSpliced(2, 1)).toMatchObject(repeated(3, holds))
       expect(evidenceFaults.current()).toBeUndefined()

@@ -11,7 +11,7 @@ export interface Ends {
   readonly drop: () => void
 }
 
-/** What becomes of the bytes of one connection. */
+/** Handlers of the bytes of one connection. */
 export interface Passing {
   readonly fromClient: (bytes: Buffer) => void
   readonly fromServer: (bytes: Buffer) => void

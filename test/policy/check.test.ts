@@ -304,7 +304,7 @@ describe('what looks unintended is a warning', () => {
 
   test.each(['signals.limit', '0.0'])('a division by what may be 0: %s', (divisor) => {
     expect(warningsOf(rules(`signals.amount / ${divisor} > 2.0 && signals.approved`))).toContain(
-      'Rule r0, column 18: Divides by what may be 0: that gives Infinity or, of 0, NaN, with which every comparison is false.',
+      'Rule r0, column 18: The divisor may be 0. The result is then Infinity, or NaN for 0 / 0, and every comparison with NaN is false.',
     )
   })
 })

@@ -11,7 +11,7 @@ import { bundleCommand, bundlePrograms } from './programs.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of temporary files. */
+    /** Folder of temporary files. */
     runFolder: string
   }
 }

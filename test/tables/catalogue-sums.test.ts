@@ -287,7 +287,7 @@ test('groups with the largest sums are shown in the place of those with most exe
   expect(await first(2, 'count')).toEqual([new Set(['often', 'free']), new Set([null])])
   expect(await first(1, 'amount')).toEqual([new Set(['larger']), new Set(['EUR'])])
   expect(await first(2, 'amount')).toEqual([new Set(['large', 'larger']), new Set(['EUR'])])
-  // What has no sum in the currency is behind what has one.
+  // Keys without a sum in the currency come behind keys with a sum.
   expect(await first(3, 'amount')).toEqual([new Set(['large', 'larger', 'often']), new Set(['EUR'])])
   expect(await first(1, 'amount', 'jpy')).toEqual([new Set(['yen']), new Set(['JPY'])])
   expect(await first(1, 'amount', 'GBP')).toEqual([new Set(), new Set()])

@@ -89,7 +89,7 @@ async function aBatch(count: number): Promise<ReleasedBatch> {
   return batch
 }
 
-/** What is open of the batch. */
+/** Ids of the batch whose intents are open. */
 const openOf = async ({ ids }: ReleasedBatch) => [...(await findOpen(pool, ids)).keys()].toSorted()
 
 const rowsOf = async ({ batch }: ReleasedBatch) =>

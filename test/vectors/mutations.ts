@@ -306,7 +306,7 @@ function resignedRequest(evidence: Members, chance: Chance): Members {
 const isObject = (value: Json | undefined): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What stands with its signature next to its members. */
+/** Signs an object anew whose signature stands next to its members. */
 function signedBeside(artifact: string, whole: Members): Members {
   const { signature: _, ...members } = whole
   return { ...members, signature: sign(artifact, canonical(members), keys.ed25519) }

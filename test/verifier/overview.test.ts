@@ -1,4 +1,4 @@
-// What stands out among many pieces of evidence: an approved amount far above what was usual before.
+// Outliers among many pieces of evidence: an approved amount far above the usual amounts before it.
 import { expect, test } from 'vitest'
 import type { ActionText } from '../../src/formats/artifacts/account-text.ts'
 import type { Account } from '../../src/formats/verifier/account.ts'

@@ -23,7 +23,7 @@ from .errors import InDoubtError, NotApprovedError
 
 Arguments = Mapping[str, Any]
 _Said = TypeVar("_Said")
-#: Of every call, or a function of the arguments that the model gives.
+#: One value for every call, or a function of the arguments that the model gives.
 Given = Union[_Said, Callable[[Arguments], _Said]]
 
 _CALL: ContextVar[Tuple[str, str]] = ContextVar("countersign_tool_call")
@@ -108,7 +108,7 @@ def governed(
     note                    for the approvers, at most 900 characters
     expires_in_seconds      how long a request for approval stays open, 60 to 86,400; 3,600 where left out
 
-    What comes of it is called within ``tool_call``. The id of the call follows from run, call, action, target and parameters, as in the
+    The resulting tool is called within ``tool_call``. The id of the call follows from run, call, action, target and parameters, as in the
     TypeScript client: the same call is executed once, in whichever process and however often, and with other arguments it is other work, which is
     judged and approved anew. It returns the connector's answer, or the reason where a word closed the execution, and raises CallNotExecutedError
     where the call waits or is refused, RunInDoubtError while another call of the run is in doubt, and what ``Client.execute`` raises where
@@ -278,7 +278,7 @@ class _Tool:
             return _refused(error) if again.state == "approved" else again
 
     def _sent(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
-        """What is not the client's own error, such as that of a function that gives the key, may come after the call was sent."""
+        """Sends the call. An error that is not the client's own, such as one of a function that gives the key, may come after it was sent."""
         try:
             return self.client.execute_or_read(transaction)
         except CountersignError:

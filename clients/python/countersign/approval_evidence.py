@@ -116,7 +116,7 @@ def _is_note_of(asked: Mapping[str, Any], note: Mapping[str, Any]) -> bool:
 
 
 def notes_on_approval_request(asked: Mapping[str, Any]) -> List[str]:
-    """What a reader should know of one that passes its checks."""
+    """Returns the notes for the reader of an approval request that passes its checks."""
     stands = [name for name in _STANDING if name in asked]
     if not stands:
         return []

@@ -13,7 +13,7 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def request_hash(content: Mapping[str, Any]) -> str:
-    """What a SignedApproval of version 2 or 3 names as its ``requestHash``: SHA-256 of the canonical content of the request."""
+    """Returns the ``requestHash`` in a SignedApproval of version 2 or 3: SHA-256 of the canonical content of the request."""
     return sha256_hex(canonicalize(content))
 
 

@@ -15,7 +15,7 @@ from .merkle import leaf_hash, root_of_inclusion
 
 _SUFFIX = "-batch"
 
-#: What is signed by batch, and under which names. A receipt's own signature never is: `openssl` alone checks it.
+#: Artifacts that are signed by batch, with the algorithm names. A receipt's own signature never is: `openssl` alone checks it.
 _SIGNED_BY_BATCH = {
     "trust-record": ("ed25519-batch", "ml-dsa-65-batch"),
     "execution-authorization": ("ed25519-batch",),

@@ -10,7 +10,7 @@ from . import shapes
 
 _MEMBERS = frozenset(shapes.ExecutionRequest.__annotations__)
 
-#: Of all keys, the same in every client of Countersign. Below it each caller has a namespace of its own.
+#: The namespace of all keys, the same in every client of Countersign. Below it each caller has a namespace of its own.
 _KEYS = uuid.UUID("2d5e3a52-0f5c-4f0e-9a0c-5c1f4a3f7b61")
 
 

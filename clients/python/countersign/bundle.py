@@ -93,7 +93,7 @@ class _UsedApproval:
 
     part: LoggedPart
     key_id: str
-    #: Of the request that it is for; None: for none.
+    #: Hash of the request that it is for; None: for none.
     request_hash: Any
 
 
@@ -110,13 +110,13 @@ class _ApprovedSignal:
 
 @dataclass(frozen=True)
 class _Execution:
-    """What the record says of what was executed, on whose authority."""
+    """The execution and the authority for it, as the record states them."""
 
     policy_name: str
     policy_version: str
     policy_hash: str
     authorization: LoggedPart
-    #: What was asked for, as the approvers signed it.
+    #: The approval requests, as the approvers signed them.
     requests: List[LoggedPart]
     approvals: List[_UsedApproval]
     #: The changes that its decisions state groups and stand-ins by: the group, or the member who is away, and the changeId. Of any shape.
@@ -452,7 +452,7 @@ def _notes_on_authority(
     changes: Callable[[], List[_Change]],
     keys: Keys,
 ) -> List[str]:
-    """What no check fails on. Nothing is said of a bundle that cannot be read: its checks say so."""
+    """Returns the notes; no check fails because of them. A bundle that cannot be read has none: its checks say so."""
     try:
         read, read_changes = execution(), changes()
     except (Unreadable, NotCanonical):

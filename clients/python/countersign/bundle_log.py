@@ -39,7 +39,7 @@ class LoggedPart:
 
 @dataclass(frozen=True)
 class DueProofs:
-    """What the proofs of a bundle have to show."""
+    """The facts that the proofs of a bundle have to show."""
 
     parts: List[LoggedPart]
     #: The first of each pair was there before the second.
@@ -129,7 +129,7 @@ def _checked_open(name: str, problem: str, holds: Callable[[], None]) -> Check:
 
 
 def _open_as(checkpoint: Check, made: Check) -> Check:
-    """What is computed from a checkpoint that cannot be checked cannot be checked either; what fails whatever the checkpoint is, fails."""
+    """Returns a check as open where its checkpoint cannot be checked. A check that fails whatever the checkpoint is stays failed."""
     if made.problem is not None or checkpoint.missing_log is None:
         return made
     return Check(made.name, checkpoint.problem, missing_log=checkpoint.missing_log)

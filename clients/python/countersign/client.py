@@ -427,7 +427,7 @@ class Client:
         """GET /policies/{name}/{version}/policy.yaml: the document as YAML, to write the next version from."""
         return self._read(f"/policies/{_part(name)}/{_part(version)}/policy.yaml").text()
 
-    # What two humans change, decisions §7. The calls of this section are for humans: 403 NON_HUMAN_CALLER_DENIED for others.
+    # Changes that two humans make, decisions §7. The calls of this section are for humans: 403 NON_HUMAN_CALLER_DENIED for others.
     # A step-up holds once, so a resolution is not repeated after a lost connection: look at the change.
 
     def propose_policy_change(
@@ -855,7 +855,7 @@ class Client:
             body["stepUpAuthorization"] = step_up_authorization
         return self._write(f"/execution-intents/{_part(business_transaction_id)}/resolve", body).value()
 
-    # What payment providers say
+    # Confirmations and webhook events of payment providers
 
     def confirmations(
         self, business_transaction_id: str, *, page_size: int = 100
@@ -1050,7 +1050,7 @@ class Client:
         """POST /audit/verify"""
         return self._ask("/audit/verify", signed_event, open_route=True).value()
 
-    # What the three kinds of changes share
+    # Helpers that all kinds of changes share
 
     def _changes(
         self, path: str, status: Optional[str], page: Optional[int], page_size: Optional[int]

@@ -1,4 +1,4 @@
-"""What a call can raise: one family, told apart by ``code``. Branch on the class or on status and code, never on the message (interface §7)."""
+"""Errors of a call: one family, told apart by ``code``. Branch on the class or on status and code, never on the message (interface §7)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class CountersignError(Exception):
 
     #: The service's own in an AnswerError; otherwise one for each class, and ``TIMEOUT``.
     code = "COUNTERSIGN_ERROR"
-    #: Of an AnswerError; None otherwise.
+    #: HTTP status of an AnswerError; None otherwise.
     status: Optional[int] = None
     #: An execution that approvals would let through: ``request_approval`` asks for them.
     needs_approval = False
@@ -88,7 +88,7 @@ class LogContradictionError(CountersignError):
 
 
 class InDoubtError(CountersignError):
-    """What became of the transaction is not known here: it is stored without a record and nobody has closed it, or nothing could be read.
+    """The outcome of the transaction is not known here: it is stored without a record and nobody has closed it, or nothing could be read.
     It was not sent again.
 
     It may still be running, be in doubt at the service, or have ended before its connector: ask again with ``execute_or_read``, or ask the
@@ -155,7 +155,7 @@ class NotApprovedError(CountersignError):
 
 
 class OtherRequestError(CountersignError):
-    """What the service says it asks approvers for is not what was sent to it. Nobody should approve it."""
+    """The approval request in the answer of the service is not the request that was sent to it. Nobody should approve it."""
 
     code = "OTHER_REQUEST"
 

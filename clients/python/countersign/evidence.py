@@ -1,4 +1,4 @@
-"""What every check of evidence is made of: its outcome, the signatures, and the reading of members that may be missing or of any
+"""Parts that all checks of evidence share: the outcome, the signatures, and the reading of members that may be missing or of any
 type (decisions §4)."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Check:
     missing_log: Optional[str] = None
     #: As ``missing_keys``: paths of members that no signature covers and this verifier does not know.
     unknown_members: Tuple[str, ...] = ()
-    #: Of one that holds: what a reader should know of how.
+    #: Only where the check holds: notes for the reader on how it holds.
     notes: Tuple[str, ...] = ()
 
     @property
@@ -46,7 +46,7 @@ class Given:
 
     keys: Keys
     missing: List[str] = field(default_factory=list)
-    #: What a reader should know of the keys of signatures that hold.
+    #: Notes for the reader on the keys of signatures that hold.
     notes: List[str] = field(default_factory=list)
 
 
@@ -59,12 +59,12 @@ class Carried:
     value: str
     #: Where the artifact stands in its batch, where ``value`` signs the head of one.
     batch: Optional[Batch] = None
-    #: What a passkey signed around the artifact, of any shape.
+    #: The data that a passkey signed around the artifact, of any shape.
     webauthn: Any = None
 
 
 def pre_auth_encoding(artifact: str, canonical: bytes) -> bytes:
-    """What is signed (DSSE v1): it names its artifact, so that no signature passes for another."""
+    """Returns the bytes that are signed (DSSE v1): they name their artifact, so that no signature passes for another."""
     payload_type = f"application/vnd.countersign.{artifact}.v1+json".encode("ascii")
     return b"DSSEv1 %d %s %d %s" % (len(payload_type), payload_type, len(canonical), canonical)
 
@@ -104,7 +104,7 @@ def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, given: G
 
 
 def verifies_human(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
-    """What humans sign is signed by a raw Ed25519 key or by a passkey."""
+    """Checks the signature of a human, made by a raw Ed25519 key or by a passkey."""
     require_human_algorithm(carried.algorithm)
     return verifies(artifact, canonical, carried, given)
 

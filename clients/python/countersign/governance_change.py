@@ -22,7 +22,7 @@ from .instant import instant
 from .step_up import is_stepped_up, missing_step_up_key_of, note_on_step_up
 
 _SHOWN = ("changeId", "kind", "target", "proposed", "reason", "proposedBy", "proposedAt")
-#: What the human said who resolved it, by its status.
+#: The action that the resolving human signed, by the status of the change.
 _ACTIONS = {"APPROVED": "approve", "REJECTED": "reject"}
 
 
@@ -77,7 +77,7 @@ def _impact_checks(change: Mapping[str, Any]) -> List[Check]:
 
 
 def signed_members_of(change: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is signed of a change, and logged: ``warnings`` and ``diff`` are advice, computed when it was proposed."""
+    """Returns the signed and logged members; not ``warnings`` and ``diff``: advice, computed when it was proposed."""
     return {name: value for name, value in change.items() if name not in ("signature", "warnings", "diff")}
 
 
@@ -89,7 +89,7 @@ def missing_step_up_key(change: Any, keys: Keys) -> Optional[str]:
 
 
 def notes_on_change(change: Any, keys: Keys) -> List[str]:
-    """What no check fails on and a reader should know."""
+    """Returns the notes for the reader of a change; no check fails because of them."""
     notes = note_on_step_up(missing_step_up_key(change, keys))
     if change.get("warnings", []) != [] or "diff" in change:
         notes.append("Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.")

@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class ProvenRequest:
-    """What a proof of possession (DPoP, RFC 9449) is of."""
+    """The request that a proof of possession (DPoP, RFC 9449) covers."""
 
     #: Its ``htm``.
     method: str
@@ -56,7 +56,7 @@ class ProvenRequest:
     url: str
     #: Its ``ath`` is the SHA-256 of this.
     token: str
-    #: What the service gave for this proof; None where it has given none.
+    #: The nonce that the service gave for this proof; None where it has given none.
     nonce: Optional[str] = None
 
 
@@ -74,7 +74,7 @@ def _ended_after(seconds: float, connected: socket.socket) -> Iterator[None]:
 
     def end() -> None:
         over.set()
-        # Of the socket below TLS: whoever reads meanwhile sees the end of the connection, and nothing else changes under it.
+        # Shuts down the socket below TLS: a concurrent reader sees the end of the connection, and its TLS state stays as it is.
         with suppress(OSError):
             socket.socket.shutdown(connected, socket.SHUT_RDWR)
 

@@ -9,7 +9,7 @@ from .evidence import Check, Given, Keys, checked, checked_beside, checked_signe
 from .instant import instant
 from .step_up import is_stepped_up, missing_step_up_key_of, note_on_step_up
 
-#: What a state may be followed by; the other three are ends.
+#: The states that may follow a state; the other three states are final.
 _FOLLOWING = {"PREPARED": ("RELEASED", "ERRORED"), "RELEASED": ("FINALIZED", "ERRORED", "RESOLVED")}
 
 
@@ -30,7 +30,7 @@ def check_intent_transition(evidence: Any, keys: Keys) -> List[Check]:
 
 
 def notes_on_transition(evidence: Any, keys: Keys) -> List[str]:
-    """What no check fails on and a reader should know."""
+    """Returns the notes for the reader of a transition; no check fails because of them."""
     transition = evidence.get("transition") if isinstance(evidence, dict) else None
     if not isinstance(transition, dict):
         return []
@@ -55,7 +55,7 @@ def _step_up_checks(transition: Any, keys: Keys) -> List[Check]:
                 return False
         if "agreedStepUpAuthorization" not in transition:
             return True
-        # Whoever spoke first gave a reason of their own.
+        # The first human to speak gave a note of their own, so the note is not compared.
         return "agreedWith" in transition and is_stepped_up(
             transition["agreedStepUpAuthorization"], transition["agreedWith"], None, due, given
         )

@@ -92,7 +92,7 @@ def is_same_key(one: PublicKey, other: PublicKey) -> bool:
 
 def _refuse_shared_keys(keys: Dict[str, PublicKey]) -> None:
     """One key under the names of two approvers would make two of one person; under the service's, a human of the service.
-    Whoever resolves changes may well approve by the same key: a caller and an approver are named apart."""
+    A human who resolves changes may well approve by the same key: a caller and an approver are named apart."""
     first: Dict[bytes, str] = {}
     for key_id, key in keys.items():
         if key_id.endswith(":step-up"):

@@ -22,14 +22,14 @@ from .notes import notes_on_approvals, notes_on_confirmation, notes_on_receipt, 
 from .provider_confirmation import check_provider_confirmation
 from .verifier import check_audit_event, check_receipt, check_refusal_record, check_trust_record
 
-#: What no check of a file can say, whatever passes.
+#: Facts that no check of a file can prove, even where all checks pass.
 NOT_PROVEN = (
     "that the keys are the service's: compare the key set with one from a source you trust",
     "when it was signed: the times are the service's own, and signedAt is not signed",
     "that nothing else happened: a missing record or event leaves no trace in the others",
     "that what a connector reported is what happened outside",
 )
-#: Of a bundle besides.
+#: Not proven of a bundle either.
 NOT_PROVEN_BY_A_LOG = "that the log is the same for everybody: that takes witnesses, or two readers who compare its checkpoints"
 
 Inspection = Tuple[List[Check], List[str]]
@@ -140,7 +140,7 @@ def kind_of(evidence: Any, which: str = "This") -> Kind:
 
 
 def check_evidence(evidence: Any, keys: Keys, log: Any = None) -> Tuple[str, List[Check]]:
-    """What kind of evidence it is, and its checks. ``log`` is whom to trust for the proofs of a bundle, as ``verify_evidence`` takes it.
+    """Returns the kind's title and the checks. ``log`` is whom to trust for the proofs of a bundle, as ``verify_evidence`` takes it.
 
     Raises Unreadable for what is no evidence of any kind, or claims to be of two.
     """
@@ -167,7 +167,7 @@ def evidence_in(value: Any) -> List[Any]:
 
 
 def problem_of_file(value: Any) -> Optional[str]:
-    """What stands beside the list of a page and is no part of one, as a sentence. None: nothing does."""
+    """Returns the sentence on the members of a page that no evidence in it accounts for. None: there are none."""
     name = _list_in(value)
     return None if name is None else problem_of_page(value, name)
 

@@ -11,7 +11,7 @@ from .canonical import json_string
 from .evidence import Check
 from .instant import Unreadable, instant
 
-#: Of a member of an object, with the other members of that object.
+#: Checks a member of an object, given the other members of that object.
 Leaf = Callable[[Any, Mapping[str, Any]], bool]
 
 

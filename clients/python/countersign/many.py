@@ -16,12 +16,12 @@ from .report import INVALID, UNCHECKED, VALID, Report, no_evidence, verify_text
 _NAMED_MAX = 20
 _LINES_FILE = (".ndjson", ".jsonl")
 _EVIDENCE_FILE = (".json", *_LINES_FILE)
-#: What an export is of, and from when until when.
+#: Members that state the content and the period of an export.
 _RANGE = {"kind", "callerId", "since", "until"}
 
 
 class Summary:
-    """What is said of many pieces of evidence together: the members of ``summary`` in test/vectors/countersign/summaries.json."""
+    """The summary of many pieces of evidence: the members of ``summary`` in test/vectors/countersign/summaries.json."""
 
     def __init__(self) -> None:
         self.files = 0
@@ -148,7 +148,7 @@ def _numbered_lines(text: bytes) -> List[Tuple[int, bytes]]:
 def _is_lines(name: str, lines: Sequence[Tuple[int, bytes]]) -> bool:
     if not lines or lines[0][1].lstrip()[:1] not in (b"[", b"{"):
         return False
-    # Of an export that was cut after its first line only the name says that there were to be more.
+    # Only the name of an export that was cut after its first line shows that there were to be more lines.
     if len(lines) == 1 and not name.lower().endswith(_LINES_FILE) and _export_end(lines[0][1]) is None:
         return False
     try:

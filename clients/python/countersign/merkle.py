@@ -122,7 +122,7 @@ def _require_subtree(start: int, end: int) -> None:
 
 
 def _is_integer(value: Any) -> bool:
-    """Of those that every reader of JSON tells from the next."""
+    """Returns whether it is an integer that every reader of JSON tells from the next."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= SAFE_INTEGER_MAX
 
 

@@ -101,7 +101,7 @@ class MlDsa:
 
 
 class _ExpandedKey(NamedTuple):
-    """What verification computes of the public key alone."""
+    """The part of a verification that depends on the public key alone."""
 
     tr: bytes
     #: The matrix A, transformed, by rows.

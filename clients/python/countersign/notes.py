@@ -1,4 +1,4 @@
-"""What a reader of a report should know that is no failure."""
+"""Notes for the reader of a report on facts that are no failure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def notes_on_record(record: Mapping[str, Any], *, promise: bool = True) -> List[
 
 
 def notes_on_approvals(decisions: Iterable[Any]) -> List[str]:
-    """What a reader should know of approvals that pass their check."""
+    """Returns the notes for the reader of approvals that pass their check."""
     if not any(_is_silent_on_persons(decision) for decision in decisions):
         return []
     return [
@@ -74,7 +74,7 @@ def _notes_on_confirmations(record: Mapping[str, Any]) -> List[str]:
 
 
 def notes_on_confirmation(confirmation: Any, status: Any = None) -> List[str]:
-    """What a reader should know of a confirmation that passes its checks. ``status`` is that of the execution in the record that it
+    """Returns the notes on a confirmation that passes its checks. ``status`` is that of the execution in the record that it
     stands beside; None: it stands alone."""
     if not isinstance(confirmation, dict):
         return []

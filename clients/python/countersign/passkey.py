@@ -1,5 +1,5 @@
-"""What a passkey signs in place of the bytes that a raw key signs (Web Authentication Level 3 §7.2): an assertion whose challenge is the
-SHA-256 of them. The same checks, in the same order, as the service makes."""
+"""A passkey signs an assertion in place of the bytes that a raw key signs (Web Authentication Level 3 §7.2): its challenge is the SHA-256
+of those bytes. The same checks, in the same order, as the service makes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALGORITHMS = {"webauthn-es256": "es256", "webauthn-ed25519": "ed25519"}
 
 @dataclass(frozen=True)
 class Passkey:
-    """What is kept of a passkey beside its public key, and published with it."""
+    """Properties of a passkey that are kept beside its public key and published with it."""
 
     rp_id: str
     #: Where it may sign.

@@ -1,4 +1,4 @@
-"""What the offline verifier says of a file: for each piece of evidence in it a verdict, its checks and what a reader should know."""
+"""The report of the offline verifier on a file: for each piece of evidence in it a verdict, its checks and notes for the reader."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Report:
     subject: str
     verdict: str
     checks: Tuple[Check, ...]
-    #: What a reader should know that is no failure, such as that a record carries no receipt.
+    #: Notes for the reader that are no failure, such as that a record carries no receipt.
     notes: Tuple[str, ...]
     #: Ids of the humans' keys that are not given and by which step-ups were therefore not checked: no verdict rests on those.
     missing_step_up_keys: Tuple[str, ...] = ()
     #: The approvals by passkeys in evidence that is valid, for the summary of several files.
     passkey_uses: Tuple[PasskeyUse, ...] = ()
-    #: Of a record whose caller had a token: ``access token of <issuer> for <subject>, used by <actor>``.
+    #: For a record whose caller had a token: ``access token of <issuer> for <subject>, used by <actor>``.
     authenticated_by: str = ""
 
 

@@ -1,4 +1,4 @@
-"""What a signed approval covers (decisions §7 "SignedApproval"): exactly these parameters, or every one within limits."""
+"""The parameters that a signed approval covers (decisions §7 "SignedApproval"): exactly these, or all within limits."""
 
 from __future__ import annotations
 

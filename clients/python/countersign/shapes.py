@@ -58,7 +58,7 @@ class BusinessTransaction(TypedDict, total=False):
 
 
 class ExecutionRequest(TypedDict, total=False):
-    """What is to be done; ``action``, ``target`` and ``policy`` are needed. The client makes the transaction."""
+    """The requested execution; ``action``, ``target`` and ``policy`` are needed. The client makes the transaction."""
 
     action: str
     target: str
@@ -534,5 +534,5 @@ class _ExecutionIntent(TypedDict):
 class ExecutionIntent(_ExecutionIntent, total=False):
     closedAt: str
     resolution: str
-    # What the first of two humans said: resolution, note, by and at.
+    # The statement of the first of two humans: resolution, note, by and at.
     firstWord: Dict[str, str]

@@ -68,7 +68,7 @@ def _is_revoked(key_id: str, at: int, keys: Keys) -> bool:
 
 
 def _step_up_keys(step_up: Any, by: Any, keys: Keys) -> List[str]:
-    """Of the keys that are given, those that the step-up may be signed by: its keyId is informative, so there are two names."""
+    """Returns the ids of the given keys by which the step-up may be signed: its keyId is informative, so there are two names."""
     if not isinstance(by, str):
         return []
     named = step_up.get("keyId") if isinstance(step_up, dict) else None

@@ -27,7 +27,7 @@ from .merkle import require_consistent
 
 _LOGGER = logging.getLogger("countersign")
 
-#: Of checks that another process was faster than: it has remembered a checkpoint meanwhile, against which the own one is checked.
+#: Attempts at a check: another process may have remembered a checkpoint meanwhile, against which the own one is then checked.
 _ATTEMPTS = 3
 #: A checkpoint with 32 signatures has 110 KB.
 _ANSWER_BYTES_MAX = 256 * 1024
@@ -37,7 +37,7 @@ _CONTRADICTIONS_MAX = 100
 
 @dataclass(frozen=True)
 class _Remembered:
-    """What the file holds."""
+    """The content of the file."""
 
     vkeys: Tuple[str, ...]
     note: str
@@ -188,7 +188,7 @@ class LogWitness:
             _LOGGER.warning("The contradiction of the evidence log cannot be written: %s.", error)
             return None
 
-    # What is remembered
+    # The remembered checkpoint
 
     def _read(self) -> Optional[_Remembered]:
         """Raises LogError for a file that holds something else: what was seen is lost, and nobody must overlook that. Also where its own
@@ -220,7 +220,7 @@ class LogWitness:
             raise _Skipped(f"{self._file} cannot be written: {error}") from None
         return True
 
-    # What the service says
+    # Answers of the service
 
     def _text(self, target: str) -> str:
         content = self._content(target)
@@ -260,7 +260,7 @@ def _hashes_of(answer: Any) -> List[bytes]:
     hashes = answer.get("hashes") if isinstance(answer, dict) else None
     if not isinstance(hashes, list) or not all(isinstance(one, str) for one in hashes):
         raise Unreadable("the answer has no list of hashes")
-    # What is no base64 is no hash either: its length is refused.
+    # Text that is not base64 becomes an empty hash, whose length is refused.
     return [from_base64(one) or b"" for one in hashes]
 
 

@@ -1,4 +1,4 @@
-"""What a governed tool takes for a doubt: a run whose call may have been executed makes no other call of the tool."""
+"""Tests when a governed tool is in doubt: a run whose call may have been executed makes no other call of the tool."""
 
 from __future__ import annotations
 

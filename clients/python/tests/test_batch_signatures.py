@@ -37,7 +37,7 @@ def flipped(value: str) -> str:
     return text(bytes([data[0] ^ 1]) + data[1:])
 
 
-#: What is done to the ``batch`` of the second of three artifacts, and what the check says of it; "" where only the signature can tell.
+#: The change to the ``batch`` of the second of three artifacts, and the problem that the check states; "" where only the signature can tell.
 BATCH_CHANGES: List[Tuple[str, str, Any, str]] = [
     ("null", "", None, "the origin of the batch is not a name, /batch/ and a UUID"),
     ("a list", "", [], "the origin of the batch is not a name, /batch/ and a UUID"),
@@ -103,7 +103,7 @@ class BatchSignatures(unittest.TestCase):
         cls.signer.close()
 
     def problems(self, evidence: Members, *without: str) -> Dict[str, str]:
-        """What each check says that does not hold."""
+        """Returns the problem of each check that does not hold, by the name of the check."""
         keys = {key_id: key for key_id, key in self.keys.items() if key_id not in without}
         return {check.name: check.problem for check in check_evidence(evidence, keys)[1] if check.problem is not None}
 

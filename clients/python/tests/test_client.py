@@ -33,7 +33,7 @@ RELEASED = {"businessTransactionId": ID, "state": "RELEASED", "inDoubt": True, "
 STORED = [*UNKNOWN[:2], Scripted(READ_TRANSACTION, 200, TRANSACTION)]
 STORED_ONLY = [*STORED, Scripted(READ_INTENT, 200, RELEASED)]
 LOST = Scripted(POST, None)
-#: Of something in between, which may have passed the call on.
+#: Answers of a proxy in between, which may have passed the call on.
 OF_A_PROXY = (Scripted(POST, 200, b"<html>"), Scripted(POST, 202, {}), Scripted(POST, 302, b"", {"Location": "/sign-in"}))
 
 

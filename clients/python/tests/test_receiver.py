@@ -138,9 +138,9 @@ class Releases(ReceiverCase):
         receiver = self.receiver()
         good = signed(a_release())
         for status, error, body in [
-            (400, "Not JSON with one reading.", b"x"),
-            (400, "Not JSON with one reading.", b"\xef\xbb\xbf" + good),
-            (400, "Not JSON with one reading.", good.replace(b'"target"', b'"target":"vendor-18","target"')),
+            (400, "The body is not unambiguous JSON: it does not parse, or repeats a member.", b"x"),
+            (400, "The body is not unambiguous JSON: it does not parse, or repeats a member.", b"\xef\xbb\xbf" + good),
+            (400, "The body is not unambiguous JSON: it does not parse, or repeats a member.", good.replace(b'"target"', b'"target":"vendor-18","target"')),
             (401, "Unknown key.", b"null"),
             (401, "Unknown key.", good.replace(KEY_ID.encode(), b"another")),
             (401, "Unknown key.", good.replace(b'"ed25519"', b'"ml-dsa-65"')),
@@ -148,8 +148,8 @@ class Releases(ReceiverCase):
             (401, "The signature does not hold.", signed(a_release(), signer=OTHER)),
             (401, "The signature does not hold.", signed(a_release(), signature="%")),
             (400, "Unknown version.", signed(a_release(version=2))),
-            (403, "For another receiver.", signed(a_release(audience="https://other.example"))),
-            (403, "Another capability.", signed(a_release(capability="vendor:refund"))),
+            (403, "The release is for another receiver.", signed(a_release(audience="https://other.example"))),
+            (403, "The release is for another capability.", signed(a_release(capability="vendor:refund"))),
             (403, "Expired.", signed(a_release(expiresAt=at(-1)))),
             (403, "Expired.", signed(a_release(expiresAt="tomorrow"))),
             (403, "Not issued yet.", signed(a_release(issuedAt=at(60)))),
@@ -195,7 +195,7 @@ class Questions(ReceiverCase):
         receiver = self.receiver()
         release = a_release()
         names = {"businessTransactionId": release["businessTransactionId"], "capability": "vendor:pay"}
-        self.assertEqual(self.ask(receiver, release), (404, {**names, "error": "Never taken."}))
+        self.assertEqual(self.ask(receiver, release), (404, {**names, "error": "This receiver has not taken a release with this id."}))
         answered = self.post(receiver, signed(release))
         self.assertEqual(self.ask(receiver, release), answered)
         self.assertEqual(self.ask(receiver, release, OTHER)[0], 401)

@@ -14,7 +14,7 @@ from countersign.kinds import KINDS as ALL_KINDS
 from countersign.many import Summary, reports_in
 from vectors import FOLDER, cases
 
-#: What each artifact is called.
+#: The title of each artifact.
 KINDS = {kind.artifact: kind.title for kind in ALL_KINDS}
 
 

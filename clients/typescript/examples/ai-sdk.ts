@@ -55,7 +55,7 @@ if (kept !== undefined) {
   messages.push({ role: 'tool', content: alwaysApprove ? approvedByHost() : decided })
 }
 
-/** What a user interface sends when somebody clicks "approve" in it. */
+/** The approval responses that a user interface sends when somebody clicks "approve". */
 function approvedByHost() {
   return messages.flatMap(({ content }) =>
     typeof content === 'string'

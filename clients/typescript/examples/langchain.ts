@@ -49,7 +49,7 @@ const agent = createAgent({
   checkpointer,
 })
 const thread = { configurable: { thread_id: run } }
-// What it is resumed with is not looked at: approvers decide at the service.
+// The resume value is ignored: approvers decide at the service.
 const resume = new Command({ resume: alwaysApprove ? { decisions: [{ type: 'approve' }] } : 'look again' })
 const result = await agent.invoke(
   kept === undefined ? { messages: [{ role: 'user', content: prompt }] } : resume,

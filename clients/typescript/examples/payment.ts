@@ -1,4 +1,4 @@
-// What the examples of all frameworks share: the agent's profile, its one tool, and where a stopped run is kept.
+// Shared by the examples of all frameworks: the agent's profile, its one tool, and the storage of a stopped run.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -35,7 +35,7 @@ export interface Payment {
 export const run = values.run
 export const alwaysApprove = values['always-approve']
 
-/** What the scripted model asks for; a model with a key reads the same from the prompt. */
+/** The payment that the scripted model asks for; a model with a key reads the same from the prompt. */
 export const wanted: Payment = {
   vendor: values.vendor,
   amount: Number(values.amount),

@@ -70,7 +70,7 @@ const REFERENCES: readonly Reference[] = [
       SELECT FROM audit_events AS n WHERE n.type = 'intent.first_word' AND strpos(n.body, c.change_id::text) > 0
     ) AS n`,
     problem:
-      'what was signed with it is missing: change_id names no change, and no word on an execution in doubt',
+      'its signed act is missing: change_id names neither a change nor a statement on an execution in doubt',
   },
   byChange('authority', AUTHORITY, 'began_by_change'),
   byChange('authority', AUTHORITY, 'ended_by_change'),

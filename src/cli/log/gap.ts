@@ -16,7 +16,7 @@ export function describedGap({ previous, checkpoint, contradiction, entriesLost 
   const { origin, size, signedSize, frozen } = previous
   return [
     `${origin} is frozen: ${frozen}`,
-    `The database has ${size} entries of it, of which the first ${signedSize} stay as they are signed.`,
+    `The database has ${size} entries of it; the first ${signedSize} are unchanged since they were signed.`,
     checkpoint === null
       ? 'No signed checkpoint of it is known.'
       : `The newest signed checkpoint that is known is of ${named(checkpoint)} entries.`,

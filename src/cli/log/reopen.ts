@@ -77,7 +77,7 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
     const { log, origin, frozen } = last
     if (frozen === null && (await anyLost(sql)))
       throw new Error(
-        `${origin} is open already, but not all that the log before it never signed is logged again. To do so: countersign log backfill`,
+        `${origin} is open already, but entries that the log before it never signed are still to be logged again. To log them: countersign log backfill`,
       )
     if (frozen === null)
       throw new Error(`${origin} is not frozen: it is written, and a second log would only hide it.`)

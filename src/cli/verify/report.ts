@@ -311,7 +311,7 @@ ${[...meaning, ...more].map((line) => `<p class="missing">${escaped(line)}</p>`)
 }
 
 const COUNTING =
-  'The evidence log has one entry for each execution that was released and for each refusal; the first number is how many of the period have their evidence here. Executions in doubt, of which nobody knows yet how they ended, are not among them; those that were closed without a record are.'
+  'The evidence log has one entry for each execution that was released and for each refusal; the first number is how many of the period have their evidence here. Executions in doubt, whose outcome is not known yet, are not counted; those that were closed without a record are.'
 /** In place of `NOTHING_MISSING`. */
 const NOTHING_UNLOGGED =
   'That everything was logged, or that you were shown the same log as others: the comparison above proves that nothing is missing that this log counts. Compare its checkpoint with one that somebody else saved.'

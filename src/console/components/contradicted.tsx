@@ -35,10 +35,11 @@ export function Contradictions({ since, everyMs }: { readonly since: string; rea
     <Panel title="Providers say otherwise">
       <p>
         {count === undefined ? null : count === 0 ? (
-          'Of older executions than those of this time.'
+          'The contradicted executions are older than the chosen time range.'
         ) : (
           <>
-            Of <a href={executionsPath(filters)}>{counted(count, 'execution')}</a> of this time.
+            Providers contradict <a href={executionsPath(filters)}>{counted(count, 'execution')}</a> of this
+            time.
           </>
         )}
         {events.length > 0 && (

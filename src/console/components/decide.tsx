@@ -208,7 +208,7 @@ function wouldCount(asked: ApprovalRequest, me: Me, signsEarly: boolean | undefi
   if (signsEarly)
     return `The request was not escalated to you yet: group ${asked.ask?.escalateTo} is asked later, and your signature counts already. ${ofMissing(asked)}`
   if (!maySign(asked, me))
-    return 'You cannot sign this request: it lacks no approval that yours could be, or you are behind it.'
+    return 'You cannot sign this request: your approval would not count for it, or it acts for you.'
   return ofMissing(asked)
 }
 

@@ -40,7 +40,10 @@ export function TryPolicy({ of, me }: { readonly of: PolicyDetail; readonly me: 
   const decision = evaluation?.decision
   return (
     <Panel title="Try it">
-      <p class="quiet">Nothing is executed, stored or signed. Numbers that the service counts are yours.</p>
+      <p class="quiet">
+        Nothing is executed, stored or signed. Values that the service would count itself are taken from your
+        input.
+      </p>
       <form onSubmit={(event) => void submit(event)}>
         <label>
           An action, as JSON

@@ -198,7 +198,7 @@ const ACTS = {
   },
   secret: {
     title: 'New secret',
-    says: 'It is shown once, here. If there was one before, it goes on signing for a day, each for a day of its own.',
+    says: 'The secret is shown once, here. A secret that it replaces continues to sign for one day.',
     sent: { action: 'secret' },
   },
 } as const

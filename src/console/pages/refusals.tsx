@@ -111,14 +111,14 @@ export function Refusal({ params }: PageProps) {
             </p>
             {mismatches.length > 0 && (
               <Table
-                caption="What was declared and does not hold"
+                caption="Declared signals that differ from the verified values"
                 labelled
                 rows={mismatches}
                 keyOf={({ signal }) => signal}
                 columns={[
                   { title: 'Signal', cell: ({ signal }) => <Said text={signal} /> },
                   { title: 'Declared', cell: ({ declared }) => <code>{jsonText(declared)}</code> },
-                  { title: 'Holds', cell: ({ verified }) => <code>{jsonText(verified)}</code> },
+                  { title: 'Verified', cell: ({ verified }) => <code>{jsonText(verified)}</code> },
                   { title: 'By', cell: ({ source }) => <Said text={source} /> },
                 ]}
               />

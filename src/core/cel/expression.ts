@@ -210,7 +210,7 @@ function inspect<Source extends string>(
       refuse(node, 'contains() takes a literal only.')
     if (node.op === '/' && !(node.args[1].op === 'value' && Number(node.args[1].args) !== 0)) {
       const message =
-        'Divides by what may be 0: that gives Infinity or, of 0, NaN, with which every comparison is false.'
+        'The divisor may be 0. The result is then Infinity, or NaN for 0 / 0, and every comparison with NaN is false.'
       inspection.warnings.push({ at: node.args[1].start, message })
     }
     for (const child of children(node)) walk(child, place)

@@ -220,7 +220,7 @@ export const failures = {
   redeliveryGoesOn: (retryAfterSeconds: number) =>
     new Failure(
       429,
-      'An endpoint has one redelivery at a time, whoever asks for it: the last one was asked for less than a minute ago, or still goes on.',
+      'An endpoint allows one redelivery at a time, for all callers together. The last one was requested less than a minute ago, or is still running.',
       {
         code: 'RATE_LIMITED',
         limit: 'redeliveries',

@@ -159,7 +159,7 @@ function signalMistakes({ signals, bindings, verify }: Declared): Found[] {
   if (naming !== undefined && byApproval.length > CHOICES_MAX)
     mistakes.push({
       path: ['verify', naming.signal, 'from'],
-      message: `verify.${naming.signal}.from is possible where at most ${CHOICES_MAX} signals are verified by approval, and here are ${byApproval.length}.`,
+      message: `verify.${naming.signal}.from is allowed with at most ${CHOICES_MAX} signals verified by approval; this policy has ${byApproval.length}.`,
     })
   for (const { signal, by } of verify) {
     const type = VERIFIED_TYPE[by]

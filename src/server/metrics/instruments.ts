@@ -72,8 +72,14 @@ function requestMetrics({ counter, gauge, histogram }: Makers) {
       'http_requests_in_flight',
       'Requests whose body is complete and that are not answered yet.',
     ),
-    inFlightMax: gauge('http_requests_in_flight_max', 'How many may be: QUEUE_REQUESTS_MAX.'),
-    inFlightBytes: gauge('http_in_flight_bytes', 'Bodies of these, and large replies that are not sent yet.'),
+    inFlightMax: gauge(
+      'http_requests_in_flight_max',
+      'Maximum of http_requests_in_flight: QUEUE_REQUESTS_MAX.',
+    ),
+    inFlightBytes: gauge(
+      'http_in_flight_bytes',
+      'Bytes of the bodies of requests in flight, and of large replies that are not sent yet.',
+    ),
     bodiesAnnounced: gauge('http_bodies_announced', 'Requests whose body is announced and not complete.'),
     dropped: counter('connections_dropped_total', 'Connections ended for a head that the listener refuses.', [
       'reason',
@@ -98,7 +104,7 @@ function requestMetrics({ counter, gauge, histogram }: Makers) {
     ),
     readBacks: counter(
       'read_backs_total',
-      'Questions to external connectors about executions in doubt, by what the answer came to.',
+      'Questions to external connectors about executions in doubt, by outcome.',
       ['outcome'],
     ),
   }

@@ -24,7 +24,7 @@ export const csvShape = ({ columns }: Pick<Csv<never>, 'columns'>) => ({
   [CSV]: {
     schema: Type.String({
       description:
-        'A line for each, below the names of the columns. No line says that it is whole: use NDJSON for that.',
+        'One line for each entry, below a line of column names. CSV cannot show whether the export is complete: use NDJSON for that.',
     }),
     example: `${columns.join(',')}\r\n`,
   },

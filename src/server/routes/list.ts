@@ -152,7 +152,10 @@ export function list<const Taken extends Filters, Row>({
     query: { ...linkedPaging, ...filters },
     answers: {
       200: {
-        description: 'One page, newest first.',
+        description:
+          filters?.['order'] === undefined
+            ? 'One page, newest first.'
+            : 'One page, in the order that `order` names.',
         schema,
         example: member === undefined ? example : { ...exampleBeside, [member]: example },
         ...(lines === undefined

@@ -108,7 +108,7 @@ async function readiness(_request: RouteRequest, service: Condition): Promise<An
   }
   const revoked = service.revokedSigner()
   if (revoked !== undefined)
-    return notReady(service, 'signing-key', `A key by which this instance signs counts no more: ${revoked}.`)
+    return notReady(service, 'signing-key', `A signing key of this instance no longer counts: ${revoked}.`)
   const overload = service.overload()
   if (overload !== undefined) return { ...notReady(service, 'waiting', overload), log: { cause: overload } }
   const warnings = service.warnings()

@@ -57,7 +57,7 @@ async function refuseOtherKeys(
   if (signers.length === 0 || signers.some(({ keyId }) => known.has(keyId))) return
   throw new Error(
     `None of the keys in ${folder} has signed the newest checkpoint of the log of this database, ${origin}. ` +
-      'Set SIGNING_KEY_DIR to the folder with the keys of this service; of keys that are lost, the public halves are enough.',
+      'Set SIGNING_KEY_DIR to the folder with the keys of this service; for a lost key, its public key file is enough.',
   )
 }
 

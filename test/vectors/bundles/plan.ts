@@ -78,7 +78,7 @@ interface Told {
   readonly notCounted?: readonly string[] | null
   /** The policy document in place of the one of the others. */
   readonly policy?: string
-  /** What the decision says of its signals, in place of one that the approvals stand for. The signals are left out. */
+  /** The decision's verified signals, in place of `humanApproved` from the approvals. The transaction then leaves that signal out. */
   readonly verifiedSignals?: Members
 }
 

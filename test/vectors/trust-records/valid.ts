@@ -14,7 +14,7 @@ import {
 import { keys, modes, type Mode, revokedKey } from '../keys.ts'
 import { addRevoked } from '../revoked.ts'
 
-/** Whatever canonical JSON is known for. Numbers are doubles: order, escapes and notation are RFC 8785's. */
+/** Known difficulties of canonical JSON. Numbers are doubles: order, escapes and notation are RFC 8785's. */
 export const EDGES: Members = {
   amount: 42,
   numbers: [

@@ -18,7 +18,7 @@ class Checkpoint:
     origin: str
     #: The number of entries.
     size: int
-    #: Of the Merkle tree over them, 32 bytes.
+    #: Root hash of the Merkle tree over the entries, 32 bytes.
     root: bytes
 
 

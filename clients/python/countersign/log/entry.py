@@ -27,7 +27,7 @@ class StreamNumber:
 
 @dataclass(frozen=True)
 class LogEntry:
-    #: What was hashed: ``receipt``, or ``heads`` for the entries that the log adds itself.
+    #: Kind of the hashed content: ``receipt``, or ``heads`` for the entries that the log adds itself.
     kind: str
     #: SHA-256, 64 lowercase hex digits.
     hash: str

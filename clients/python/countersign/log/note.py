@@ -32,7 +32,7 @@ class _Type(NamedTuple):
 
 #: Over the text of the note.
 ED25519 = "ed25519"
-#: Of a checkpoint, with the time (tlog-cosignature): the signature follows 8 bytes of time.
+#: Over a checkpoint, with the time (tlog-cosignature): the signature follows 8 bytes of time.
 ED25519_COSIGNATURE = "ed25519-cosignature"
 ML_DSA_44_COSIGNATURE = "ml-dsa-44-cosignature"
 

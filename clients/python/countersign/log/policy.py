@@ -64,7 +64,7 @@ class TrustedCheckpoint(OpenedCheckpoint):
 LOG_TYPES = (ED25519, ML_DSA_44_COSIGNATURE)
 _WITNESS_TYPES = (ED25519_COSIGNATURE, ML_DSA_44_COSIGNATURE)
 
-#: Of logs, of witnesses and of groups; the specification asks for 32.
+#: Limit for logs, and half the limit for witnesses and groups together; the specification asks for 32.
 _MAX_OF_A_KIND = 256
 
 
@@ -90,7 +90,7 @@ def parse_policy(file: Union[str, bytes]) -> LogPolicy:
 
 
 class _Reader:
-    """What the lines before have said. Items of a line are octets."""
+    """The state from the lines that were read so far. Items of a line are octets."""
 
     def __init__(self) -> None:
         self.logs: List[PolicyLog] = []

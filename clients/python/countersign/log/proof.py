@@ -15,7 +15,7 @@ from .policy import LogPolicy, TrustedCheckpoint, open_by_policy
 
 @dataclass(frozen=True)
 class LogProof:
-    #: Of the entry, from 0.
+    #: Index of the entry, from 0.
     index: int
     #: From the leaf up, 32 bytes each.
     path: Tuple[bytes, ...]

@@ -65,7 +65,7 @@ Outcome = Union[Executed, NotExecuted]
 
 
 class Receiver:
-    """Whatever is repeated, crashes or comes at the same time, each release is acted on at most once. May be shared by threads.
+    """Acts on each release at most once, despite repeats, crashes and concurrent requests. May be shared by threads.
 
     ``act`` is the effect; give ``release["authorizationId"]`` to a system behind it as the idempotency key. What it returns becomes evidence: JSON, of which
     60 KiB are sent and else its SHA-256 and length. It raises ``Refused`` where the effect certainly did not happen; any other exception leaves that open, and
@@ -174,11 +174,11 @@ class Receiver:
             # Nothing was done and nothing will be: once a release has expired, nobody can have it carried out. Until then the service takes a
             # 404 for "not yet".
             names = {name: question[name] for name in ("businessTransactionId", "capability")}
-            return _json(404, {**names, "error": "Never taken."})
+            return _json(404, {**names, "error": "This receiver has not taken a release with this id."})
         with self._mutex:
             runs = authorization_id in self._underway
         if runs and "answer" not in found:
-            return _said(503, "It runs.")
+            return _said(503, "The release is being carried out.")
 
         def known() -> Tuple[int, bytes]:
             # Once more: it may have been answered between the two looks, and what was answered stays.
@@ -205,14 +205,14 @@ class Receiver:
         return running.answer
 
     def _verified(self, text: bytes, member: str) -> Tuple[Dict[str, Any], Optional[Tuple[int, bytes]]]:
-        """What was signed, or why it is refused before anything is done: the service counts every one of these statuses as failed for certain."""
+        """Returns what was signed, and the answer where it is refused before anything is done: the service counts all these statuses as failed for certain."""
         try:
             # JSON with exactly one reading: of two equal keys a signature could hold for the one and the effect follow the other.
             sent = parse(text)
             signed = sent.get(member) if isinstance(sent, dict) else None
             canonical = canonicalize(signed)
         except NotCanonical:
-            return {}, _said(400, "Not JSON with one reading.")
+            return {}, _said(400, "The body is not unambiguous JSON: it does not parse, or repeats a member.")
         of = sent if isinstance(sent, dict) else {}
         key_id, signature = of.get("keyId"), of.get("signature")
         known = of.get("algorithm") == "ed25519" and isinstance(key_id, str) and isinstance(signature, str)
@@ -232,9 +232,9 @@ class Receiver:
         if signed.get("version") != 1:
             return _said(400, "Unknown version.")
         if signed.get("audience") != self.audience:
-            return _said(403, "For another receiver.")
+            return _said(403, "The release is for another receiver.")
         if signed.get("capability") not in self._capabilities:
-            return _said(403, "Another capability.")
+            return _said(403, "The release is for another capability.")
         try:
             if instant(signed.get("issuedAt")) > _now_ms() + _CLOCKS_DIFFER_MS:
                 return _said(403, "Not issued yet.")
@@ -276,7 +276,7 @@ class Listening:
                 _LOGGER.debug(format, *args)
 
         class Server(ThreadingHTTPServer):
-            # What runs is waited for when the server is closed.
+            # Closing the server waits for the requests that are running.
             daemon_threads = False
 
         self._server = Server((host, port), Handler)

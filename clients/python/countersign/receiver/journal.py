@@ -1,4 +1,4 @@
-"""What a receiver remembers of the releases that it took, in a file that survives the process and the machine's power."""
+"""The journal of the releases that a receiver took: a file that survives a crash of the process and a loss of power."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 
 from ..instant import Unreadable, instant
 
-#: What the service signs, as it came: ``authorizationId``, ``businessTransactionId``, ``capability``, ``target``, ``parameters``, …
+#: The release that the service signed, as it came: ``authorizationId``, ``businessTransactionId``, ``capability``, ``target``, ``parameters``, …
 Release = Mapping[str, Any]
 
 #: The service asks what became of a release for days at most.
@@ -19,10 +19,10 @@ _KEPT_MS = 90 * 24 * 60 * 60 * 1000
 
 
 class Journal:
-    """What was begun and what was answered, in a file: a line for each, on the disk before it counts. In the format of the TypeScript client.
+    """The releases that were begun, and their answers, in a file: a line for each, on the disk before it counts. In the format of the TypeScript client.
 
-    What was answered more than 90 days ago is left out when it is opened; what was begun and never ended stays. May be shared by threads. Receivers that
-    share a capability share a table instead, whose authorizationId is unique: a class with ``find``, ``begin`` and ``end``.
+    A release that was answered more than 90 days ago is left out when the file is opened; one that was begun and never ended stays. May be shared by
+    threads. Receivers that share a capability share a table instead, whose authorizationId is unique: a class with ``find``, ``begin`` and ``end``.
     """
 
     def __init__(self, path: Union[str, Path]) -> None:

@@ -150,8 +150,14 @@ export function receive(config: ReceiverConfig): Receiver {
     const { businessTransactionId, authorizationId, capability } = verified.question
     const found = await journal.find(authorizationId)
     // Nothing was done, and nothing will be: an expired release cannot be carried out. Until it expires, the service takes a 404 for "not yet".
-    if (found === undefined) return json(404, { businessTransactionId, capability, error: 'Never taken.' })
-    if (found.answer === undefined && underway.has(authorizationId)) return said(503, 'It runs.')
+    if (found === undefined)
+      return json(404, {
+        businessTransactionId,
+        capability,
+        error: 'This receiver has not taken a release with this id.',
+      })
+    if (found.answer === undefined && underway.has(authorizationId))
+      return said(503, 'The release is being carried out.')
     return shared(authorizationId, async () => {
       // Read again: the release may have been answered since the first read, and its answer stays.
       const entry = (await journal.find(authorizationId)) ?? found

@@ -78,7 +78,10 @@ async function verifySigned(
     sent = parseJsonText(sentText, DEPTH_MAX) as typeof sent
     text = canonicalize(sent?.[member] ?? null)
   } catch {
-    return { status: 400, refused: 'Not JSON with one reading.' }
+    return {
+      status: 400,
+      refused: 'The body is not unambiguous JSON: it does not parse, or repeats a member.',
+    }
   }
   const { algorithm, keyId, signature } = sent ?? {}
   const key = algorithm === 'ed25519' && typeof keyId === 'string' ? await keys.find(keyId) : undefined
@@ -88,9 +91,9 @@ async function verifySigned(
 
   const signed = sent?.[member] as { readonly [name: string]: Json }
   if (signed['version'] !== 1) return { status: 400, refused: 'Unknown version.' }
-  if (signed['audience'] !== audience) return { status: 403, refused: 'For another receiver.' }
+  if (signed['audience'] !== audience) return { status: 403, refused: 'The release is for another receiver.' }
   if (!capabilities.includes(signed['capability'] as string))
-    return { status: 403, refused: 'Another capability.' }
+    return { status: 403, refused: 'The release is for another capability.' }
   // Written so that a time that cannot be read refuses: every comparison with NaN is false.
   if (!(timeOf(signed['issuedAt']) <= now.getTime() + CLOCKS_DIFFER_MS))
     return { status: 403, refused: 'Not issued yet.' }
