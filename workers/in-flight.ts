@@ -61,7 +61,7 @@ export class Finished {
   }
 }
 
-/** @param batchSize how many requests shared the commit, for the log line */
+/** @param batchSize how many requests the batch has, for the log line */
 export function packReplies(
   answered: readonly Finished[],
   batchSize: number,
@@ -126,7 +126,7 @@ export async function runTogether<In extends InFlight, Out extends InFlight>(
   const inFlight = stillGoing(items)
   if (inFlight.length === 0) return finishedOf(items)
   try {
-    // Only the work before the first await is this thread's time; the rest is waiting.
+    // Only the work before the first await is counted as this thread's time; most of the rest is waiting.
     const startedMs = performance.now()
     const working = stage(inFlight)
     const shareMs = (performance.now() - startedMs) / inFlight.length

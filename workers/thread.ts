@@ -104,7 +104,7 @@ function boot(given: Boot) {
     try {
       return await handlers[operation](batch, stopwatch)
     } catch (error) {
-      // Reaching this catch means a bug. How far the batch got is not known, so every execution in it is answered 502.
+      // For executions, reaching this catch means a bug. How far the batch got is not known, so every execution in it is answered 502.
       return batch.map(({ request }) => new Finished(request, lost(operation, error)))
     }
   }

@@ -11,7 +11,7 @@ interface Ways<Item, Result> {
 }
 
 /**
- * Runs `togetherOrAlone` on items in the order of their ids: two transactions that write the same rows may wait, but never deadlock.
+ * Runs `togetherOrAlone` on items in the order of their ids: two transactions that write the same rows may wait, but deadlock on Citus alone.
  *
  * @returns the results, in the order of `items`
  */
@@ -34,7 +34,8 @@ export async function inIdOrder<Item, Result>(
 /**
  * @param work for all of the items or for one; returns a result of each, in their order
  * @param failed the result of an item whose work has failed
- * @param failsAll whether no single item caused the error, so that trying each alone is of no use; by default a database that is away
+ * @param failsAll whether no single item caused the error, so that trying each alone is of no use; by default a database that is away.
+ *   Not asked after a deadlock, nor where a node of Citus is away: each item is tried alone then
  * @returns the results, in the order of `items`
  */
 export async function togetherOrAlone<Item, Result>(

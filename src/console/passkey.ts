@@ -66,6 +66,9 @@ export async function approvalBy(
   return { payload, ...(await sign('approval', payload, passkey)) }
 }
 
+/** A name that no key of an approver has: offline, a step-up is checked by the human's key of the name that it states, too. */
+const STEP_UP_KEY_ID = 'step-up'
+
 /**
  * Signs the approval or rejection of a change (decisions §7).
  * @param change its hash was compared with the hash of the content that the page shows
@@ -78,7 +81,7 @@ export async function stepUpBy(
   { action, impactHash }: { readonly action: 'approve' | 'reject'; readonly impactHash?: string | undefined },
 ): Promise<object> {
   const payload = stepUpPayload(change, { action, nonce: aNonce(), now: new Date(), impactHash })
-  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+  return { payload, keyId: STEP_UP_KEY_ID, ...(await sign('step-up', payload, passkey)) }
 }
 
 /**
@@ -89,7 +92,7 @@ export async function stepUpBy(
 export async function proposalBy(passkey: OwnPasskey, proposed: Proposed): Promise<object> {
   const proposalHash = sha256Hex(proposalText(proposed))
   const payload = proposalStepUpPayload({ ...proposed, proposalHash }, { nonce: aNonce(), now: new Date() })
-  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+  return { payload, keyId: STEP_UP_KEY_ID, ...(await sign('step-up', payload, passkey)) }
 }
 
 /**
@@ -102,7 +105,7 @@ export async function resolutionBy(
   said: Parameters<typeof resolutionStepUpPayload>[0],
 ): Promise<object> {
   const payload = resolutionStepUpPayload(said, { nonce: aNonce(), now: new Date() })
-  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+  return { payload, keyId: STEP_UP_KEY_ID, ...(await sign('step-up', payload, passkey)) }
 }
 
 /**
@@ -114,7 +117,7 @@ export async function endpointActBy(
   act: Parameters<typeof endpointStepUpPayload>[0],
 ): Promise<object> {
   const payload = endpointStepUpPayload(act, { nonce: aNonce(), now: new Date() })
-  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+  return { payload, keyId: STEP_UP_KEY_ID, ...(await sign('step-up', payload, passkey)) }
 }
 
 /**

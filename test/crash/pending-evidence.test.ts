@@ -208,6 +208,34 @@ test('a thread that starts while evidence is refused tries what a store does, ke
   await pool.end()
 })
 
+// proves fault: The database is gone after the effect
+test('what a batch leaves behind it is tried again with pauses, also after a batch that was taken whole', async () => {
+  const pool = openPool(database.url, 1)
+  const attempts: number[] = []
+  pool.on('acquire', () => attempts.push(performance.now()))
+  const count = new Int32Array(new SharedArrayBuffer(4))
+  const pending = openPendingEvidence({ ...openSteps(), pool, count, faults: openEvidenceFaults() })
+  // No column takes the first 128, so they end with their batch. How the last one ended is never visible.
+  const evidence = [
+    ...Array.from({ length: 128 }, () => anEvidence('{}')),
+    { ...anEvidence('{}'), businessTransactionId: randomUUID() },
+  ]
+  const away: NotStored = { kind: 'unavailable', cause: new Error('Connection terminated') }
+  expect(
+    pending.add(
+      evidence,
+      evidence.map(() => away),
+    ),
+  ).not.toContain(true)
+  await until(() => count[0] === 1, 'the first batch to end')
+  const first = attempts.length
+  await until(() => attempts.length >= first + 6, 'the last one to be tried again')
+  const pausesMs = attempts.slice(first).map((ms, i, all) => ms - (all[i - 1] ?? ms))
+  expect(Math.max(...pausesMs)).toBeGreaterThan(490)
+  expect(count[0]).toBe(1)
+  await pool.end()
+})
+
 test.each([
   ['XX001', 'XX001'],
   ['XX002', 'XX002'],

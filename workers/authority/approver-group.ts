@@ -58,8 +58,8 @@ export const approverGroupChanges: ChangeKind<SetMembers | Remove> = {
 
   async apply(change, sql) {
     const { target, proposed } = change
-    // Takes the lock that executions hold, so that none of them rests on a membership that ends here.
     const standing = await groupIn(sql, target)
+    // Takes the lock that executions hold, so that none of them rests on a membership that ends here.
     const at = await timeAfterUse(sql, { approverIds: standing?.members ?? [] })
     const ended = await end(sql, 'approver-group', { ...change, at, targets: [target] })
     const isApplied =

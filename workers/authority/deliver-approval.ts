@@ -100,7 +100,7 @@ export async function deliverApproval({ caller, body }: WorkerRequest, thread: T
 }
 
 /**
- * Locks the request that an approval of version 2 is for: of two approvals that come at once, one completes it.
+ * Locks the request that an approval from version 2 on is for: of two approvals that come at once, one completes it.
  * @returns the request before this approval; or why the approval would not count
  */
 async function requestOf(

@@ -48,14 +48,13 @@ export const standInChanges: ChangeKind<SetStandIn | RemoveStandIn> = {
   },
 
   async contradiction(change, sql) {
-    // Held until the change is applied: of two that overlap, the second finds the first. No execution rests on a stand-in that ends
-    // here.
     if (change.action === 'remove') {
       const [standing] = await inEffect(sql, 'stand-in', standInTarget(change))
       return standing === undefined
         ? failures.conflict(`There is no stand-in for ${change.for} from ${change.from}.`)
         : undefined
     }
+    // Its lock is held until the change is applied: of two that overlap, the second finds the first.
     await timeAfterUse(sql, { approverIds: [change.for, change.by] })
     const other = (await readStandIns(sql)).find(
       (one) => one.for === change.for && one.from < change.until && change.from < one.until,

@@ -17,7 +17,7 @@ import type { ThreadContext } from '../context.ts'
 import type { ExistingStreams } from '../existing-streams.ts'
 
 type RecordedKind = ArtifactKind & Required<Pick<ArtifactKind, 'logged' | 'stored'>>
-/** A kind that the service signs by its Ed25519 key. */
+/** A kind whose signature stands in its row: the service's, or an approver's. */
 type SignedKind = RecordedKind & { readonly name: Exclude<ArtifactKind['name'], 'webhook'> }
 
 /** The row of an artifact: the columns that repeat its members, its text and its seal. */

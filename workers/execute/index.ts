@@ -59,7 +59,7 @@ export async function execute(
   countOutcomes(gated, claimed, thread)
   const { atOnce, deferred } = await perform(stillGoing(claimed), tools) // the only outside effect
   lap('perform')
-  // These executions share nothing with the rest of the batch, so they do not wait until its evidence is stored.
+  // These executions share nothing with the rest of the batch: they are claimed and performed while its evidence is stored.
   const proving = stateUnverified.map((item) => proveClaimAndPerform(item, thread))
   return {
     answered: [...finishedOf(claimed), ...(await finish(atOnce, thread, stopwatch))],
@@ -92,8 +92,8 @@ function isStateUnverified(item: Concluded | StateUnverified | Finished): item i
 }
 
 /**
- * From the effect to the answer, for any group of executions that have come that far. Any failure here leaves the intent RELEASED and is a 502: a 500
- * would say that nothing was carried out.
+ * From the effect to the answer, for any group of executions that have come that far. Any failure here is a 502: a 500 would say that nothing was
+ * carried out. The intent stays RELEASED, unless the database has stored more than it could answer.
  */
 export async function finish(
   performed: readonly (Performed | Finished)[],

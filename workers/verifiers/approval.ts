@@ -110,7 +110,7 @@ function groupsOf(
 
 interface Chosen {
   readonly approvals: readonly UsableApproval[]
-  /** The request that approvals of version 2 are for: all for the same one. */
+  /** The request that approvals from version 2 on are for: all for the same one. */
   readonly request?: UsableApproval['request'] & object
 }
 

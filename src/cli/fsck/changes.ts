@@ -7,7 +7,7 @@ import { list, members, mustHold, string } from '../../formats/artifacts/evidenc
 import type { Members } from '../../formats/json/members.ts'
 import { checkGovernanceChange } from '../../formats/artifacts/governance-change.ts'
 import { checkOf, lazyMembers, sameTime, type SelectedRow, type Rule } from './check.ts'
-import type { Tools } from './tools.ts'
+import { withoutStepUpKeys, type Tools } from './tools.ts'
 
 const audited = (types: string) => `EXISTS (
   SELECT FROM audit_events AS a
@@ -90,13 +90,12 @@ const CHANGES: readonly Rule<Change>[] = [
   resolved('audit event of the resolution is missing', ({ resolutionAudited }) => resolutionAudited),
 ]
 
-/** The step-up's own signature is not checked: a human's key may have been in SERVICE_API_KEYS alone, and be gone. */
-function verifies(body: string, seal: string, { crypto }: Tools): true {
+function verifies(body: string, seal: string, tools: Tools): true {
   const signed = lazyMembers(body, 'pending_changes')()
   const beside = lazyMembers(seal, 'pending_changes', 'seal')()
   if (Object.keys(beside).join() !== 'signature') throw new Error('seal has members that no signature covers')
   const evidence = JSON.parse(sealedText({ body: canonicalize(signed), seal })) as Members
-  return mustHold(checkGovernanceChange(evidence, { ...crypto, humanKey: () => undefined }))
+  return mustHold(checkGovernanceChange(evidence, withoutStepUpKeys(tools).crypto))
 }
 
 function read(row: SelectedRow<typeof columns>): Change {

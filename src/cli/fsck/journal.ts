@@ -1,4 +1,4 @@
-// Rows that are written once and never read by the pipeline: audit events, intent transitions, deliveries.
+// Rows whose signed texts are written once: audit events, intent transitions, deliveries.
 import { sha256Hex } from '../../store/sha256.ts'
 import { readIntents } from '../../store/tables/execution-intents.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
@@ -9,6 +9,7 @@ import { intentTransition } from '../../formats/artifacts/intent-transition.ts'
 import { checkOf, lazyMembers, type Signed } from './check.ts'
 import { auditedWith, columnsOf, repeats, signedIn, verifies } from './sealed.ts'
 import { missingSubjects } from './subjects.ts'
+import { withoutStepUpKeys } from './tools.ts'
 
 export const auditEvents = checkOf({
   table: 'audit_events',
@@ -83,7 +84,7 @@ export const intentTransitions = checkOf({
   read: (row) => signedIn(row, intentTransition),
   rules: [
     ['execution intent is missing', ({ intent }) => intent !== undefined],
-    ['does not verify', (row, tools) => verifies(intentTransition, row, tools)],
+    ['does not verify', (row, tools) => verifies(intentTransition, row, withoutStepUpKeys(tools))],
     ['columns differ from the body', (row) => repeats(intentTransition, row)],
     [
       'execution intent is not in the state that this transition led to',

@@ -1,5 +1,5 @@
-// Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue, and its entry must be its own.
-// `countersign log audit` checks more.
+// Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue, and its entry must be its own,
+// but for rows that are joined with their transaction. `countersign log audit` compares those too.
 import {
   artifactTables,
   namedColumns,

@@ -73,7 +73,7 @@ function groupsOf(runs: readonly StatedRunRow[]): Group[] {
 /**
  * Derives runs again from the leaves of the first one.
  *
- * @returns the text that the entry of each must state
+ * @returns the hash that the entry of each must have
  * @throws DamagedLog where the leaves are not those of its entries
  */
 async function derive(sql: Sql, runs: Group): Promise<Map<StatedRunRow, string>> {

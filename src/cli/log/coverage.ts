@@ -1,7 +1,7 @@
 // Which entries of a log are accounted for, and when checkpoints covered them. One bit for each entry, and two numbers for each checkpoint.
 import type { Signer } from '../../formats/log/checkpoint.ts'
 
-/** Entries that `checkLog` derives again: no artifact is behind them. */
+/** Entries without an artifact: `heads` are derived again, and `previous` is compared with the statement of its log. */
 const DERIVED: ReadonlySet<string> = new Set(['heads', 'previous'])
 
 export class Coverage {

@@ -58,7 +58,8 @@ export type SignedArtifact =
 
 /**
  * Whether a key of this name may verify this artifact. Humans' keys are named `{approverId}:{keyId}` and sign humans' statements, the
- * service's have no colon and sign the rest: neither ever passes for the other (decisions §7). Every `Crypto` calls this first.
+ * service's have no colon and sign the rest: neither ever passes for the other (decisions §7). The offline
+ * verifier asks this; the service has a lookup for each sort of key.
  */
 export function mayVerify(artifact: SignedArtifact, keyId: string): boolean {
   return keyId.includes(':') === (artifact === 'approval' || artifact === 'step-up')

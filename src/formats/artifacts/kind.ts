@@ -89,7 +89,7 @@ export interface Evidence {
   readonly check: (evidence: Members, crypto: Crypto) => Check[]
   /** Notes facts that no check fails on and that a reader should know. */
   readonly notesOn?: (evidence: Members, crypto: Crypto) => readonly string[]
-  /** The members that no signature covers. */
+  /** The shape of the whole evidence. A member that it does not list, and that no signature covers, is unknown. */
   readonly members: ObjectShape
   /** The name of the kind, and its name for readers who know none of its terms. */
   readonly title: string

@@ -39,7 +39,7 @@ export interface Report {
   readonly checks: readonly Check[]
   /** The keys that verified a signature. */
   readonly keys: readonly UsedKey[]
-  /** Ids of humans' keys that are not given, so that their step-ups were not checked: no verdict depends on them. */
+  /** Ids of humans' keys that are not given, so that the step-ups of changes were not checked: no verdict depends on them. */
   readonly missingStepUpKeys: readonly string[]
   /** The approvals by passkeys in valid evidence, for the summary of several files. */
   readonly passkeyUses: readonly PasskeyUse[]

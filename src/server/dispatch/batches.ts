@@ -1,5 +1,5 @@
 // Chooses the requests that a group of worker threads takes next. Holds queues and counts and starts nothing itself. An idle thread takes the
-// waiting requests at once: no thread is idle while a request waits. While all are busy, a batch may form for some milliseconds.
+// waiting requests at once, as far as the limit of their operation allows. While all are busy, a batch may form for some milliseconds.
 import { operations, type Operation } from '../../core/operations/index.ts'
 import { openFairQueue, type FairQueue, type Queued } from './fair-queue.ts'
 

@@ -41,7 +41,7 @@ interface DispatcherOptions {
 }
 
 /**
- * Starts the threads of every lane and waits until they take batches.
+ * Starts the threads of every lane, but for those that start on demand, and waits until they take batches.
  * @throws the reason of a thread that cannot boot, such as a missing key
  */
 export async function openDispatcher({

@@ -11,7 +11,7 @@ export interface Waiter<Reply> {
 }
 
 interface SentRequest<Reply> {
-  /** Kept after the answer: a client that was answered 503 for waiting too long is still charged when its thread comes back. */
+  /** Kept after the answer: a client that was answered because its thread took too long is still charged when the thread comes back. */
   readonly client: string
   readonly bytes: number
   /** Undefined: answered. */

@@ -192,7 +192,7 @@ function askedAgain(shown: Answer): Answer {
   return { ...shown, headers: { ...shown.headers, 'Cache-Control': 'private, no-cache' } }
 }
 
-/** The one catch of the main thread: an error of a handler is answered, logged and goes no further. */
+/** The catch of all handlers: an error of a handler is answered, logged and goes no further. */
 async function handled(
   { route, params, query, header, credential, client }: CheckedHead,
   body: Uint8Array,
@@ -221,7 +221,7 @@ async function handled(
   }
 }
 
-/** The audit stores its event before the caller is answered. */
+/** The audit stores an event of its own before the caller is answered, or the reply has waited as long as `Audit.record` allows. */
 async function reply(
   outcome: Answer | Failure,
   exchange: Exchange,

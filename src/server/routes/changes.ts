@@ -166,7 +166,7 @@ const listOf = (pending: object) =>
     textOf: changeText,
   }) as const
 
-/** For humans who resolve changes, and auditors: pending changes of every kind. */
+/** For humans who resolve changes, and auditors: changes of every kind. */
 export const changes = [
   list({
     ...listOf(approverChange.pending),

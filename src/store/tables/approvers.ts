@@ -61,7 +61,8 @@ export async function readApprover(sql: Sql, { approverId, keyId }: WhichKey): P
   return rows.map(approverOf)[0] ?? null
 }
 
-/** Executions that rest on approvals hold it shared until they are claimed; a change that revokes a key or changes a group takes it exclusively. */
+/** Executions that rest on approvals hold it shared until they are claimed; a change that revokes a key, or changes a group
+ * or a stand-in, takes it exclusively. */
 export const APPROVERS_IN_EFFECT: AdvisoryLock = { key: 'approvers in effect', shared: true }
 
 /**

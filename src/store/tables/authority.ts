@@ -160,7 +160,7 @@ export interface Act {
 
 /**
  * Puts the proposal of a change in effect, in the transaction that approves it: a document that is loaded with this content, or a new row.
- * @returns false where it is or was in effect, or another row has its unique key: nothing is written then
+ * @returns false where it is in effect, or was and its kind allows that once, or another row has its unique key: nothing is written then
  */
 export async function begin(
   sql: Sql,

@@ -15,7 +15,7 @@ export interface ExecutionIntent {
   readonly inDoubt: boolean
   /** ISO 8601, as `deadline` and `closedAt`. */
   readonly releasedAt: string
-  /** While it is open, the deadline of its batch, which decides; afterwards that of its transaction's row, milliseconds earlier. */
+  /** While it is open, the deadline of its batch, which decides; a 502 may have moved it to that moment. Afterwards that of its transaction's row. */
   readonly deadline: string
   /** The time of the record where evidence closed it; the `at` of the signed transition where a statement closed it. */
   readonly closedAt: string | null

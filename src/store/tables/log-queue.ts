@@ -9,7 +9,8 @@ import type { RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
-/** `late-…` is an artifact that is logged after the fact; `previous` is the first entry of a reopened log. The sequencer adds `heads` and `ids`. */
+/** `late-…` is an artifact that is logged after the fact; `previous` is the first entry of a reopened log. The sequencer
+ * makes `previous`, `heads` and `ids`. */
 type QueuedKind = LoggedKind | `late-${LoggedKind}` | 'previous'
 
 export interface QueuedEntry {
@@ -28,7 +29,7 @@ export interface QueuedEntry {
   readonly owner?: string
 }
 
-/** The columns by which a row of evidence is found in the log: both null where it is not logged. They are the last of each such table. */
+/** The columns by which a row of evidence is found in the log: both null where it is not logged. */
 export const positionColumns = {
   /** UUID of a row of log_queue. Each commit has one of its own: it names neither a batch of executions nor one of signatures. */
   logBatch: 'uuid?',

@@ -157,7 +157,8 @@ export async function storeResolution(
 }
 
 /**
- * Runs in the transaction that resolves the change, so that a refusal frees the nonce again.
+ * Runs in the transaction of the act, so that a refusal frees the nonce again.
+ * @param changeId the change, or the execution or endpoint that the step-up is for
  * @returns false where the nonce was consumed before
  */
 export async function consumeStepUpNonce(

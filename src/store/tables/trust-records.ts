@@ -10,7 +10,7 @@ import { rowsInto, type RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
-/** A record without its copies, its verification and its receipt, which both have ordinal 1, and the receipt's place in the log. */
+/** A record without its copies; its verification and its receipt, which both have ordinal 1; and the receipt's place in the log. */
 const evidenceColumns = {
   ...sealedColumns,
   verification: 'text',
@@ -29,7 +29,7 @@ export type AppendedRow = RowOf<typeof appendedColumns>
 export const appendVerifications = rowsInto('appended_verifications', appendedColumns)
 const insertReceipts = rowsInto('appended_receipts', { ...appendedColumns, ...positionColumns })
 
-/** Stores sealed executions whole. A unique violation means that a record already exists for an id. */
+/** Stores sealed executions. A unique violation means that a record already exists for an id. */
 export function storeEvidence(rows: readonly RowOf<typeof evidenceColumns>[]): Statement[] {
   const shared = shareSignatures()
   const taken = rows.map((row) => ({

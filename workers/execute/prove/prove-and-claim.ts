@@ -1,5 +1,5 @@
 // Stages 2 to 4 for policies that verify state: one execution is locked, read, decided again, gated and claimed in one transaction, so that
-// nothing that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
+// nothing in our database that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../../src/core/errors/errors.ts'
 import { failureOf } from '../../../src/core/errors/failure-of.ts'

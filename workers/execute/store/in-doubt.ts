@@ -1,4 +1,4 @@
-// After a 502: the intent is in doubt at once, not only when its deadline has passed (decisions §8).
+// After a 502 of `finish`: the intent is in doubt at once (decisions §8). After a 502 for a thread that died or took too long, its deadline decides.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/store/postgres/transaction.ts'
 import { markInDoubt } from '../../../src/store/tables/released-batches.ts'

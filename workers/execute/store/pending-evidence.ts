@@ -34,7 +34,7 @@ export function openPendingEvidence({
   let waiting: Evidence[] = []
   let characters = 0
   let storing = false
-  // A fault at the start was found by a thread that has died, perhaps with the evidence whose store would end it.
+  // Another thread found a fault that is there at the start: it may have died, with the evidence whose store would end the fault.
   let mustProbe = faults.current()?.kind === 'refused'
   if (mustProbe) void storeAll()
 
@@ -44,12 +44,12 @@ export function openPendingEvidence({
     while (waiting.length > 0 || mustProbe) {
       await delay(delayMs)
       const all = (await storeBatch()) && (await probe())
-      delayMs = all ? 0 : Math.min(delayMs * 2, DELAY_MAX_MS)
+      delayMs = all ? 0 : Math.min(Math.max(FIRST_DELAY_MS, delayMs * 2), DELAY_MAX_MS)
     }
     storing = false
   }
 
-  /** Resolves to whether the database took all of it. */
+  /** Resolves to whether nothing of it is left to be stored later. */
   async function storeBatch(): Promise<boolean> {
     const batch = waiting.slice(0, BATCH_MAX)
     const notStored = await commit(batch, tools)

@@ -11,13 +11,13 @@ import { Finished, inTheirPlaces, stillGoing } from '../../in-flight.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. Evidence still not stored is handed to `pendingEvidence`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
-/** No further attempt after this: an attempt that waits for a lock alone takes seconds. */
+/** After this time no delay begins: an attempt that waits for a lock alone takes seconds. */
 const RETRY_MAX_MS = 2_500
 
 /**
  * Stores a batch and answers it.
- * @returns 200 with the record; 500 for an execution that failed for certain; 502 where the evidence is not stored yet: the intent stays
- *   RELEASED, is never repeated, and the evidence is stored when the database takes it
+ * @returns 200 with the record; 500 for an execution that failed for certain; 502 where the evidence is not stored: it is never
+ *   repeated, and pending evidence is stored when the database takes it. Evidence that no later attempt would store is not pending
  */
 export async function store(
   executions: readonly (ReceiptedExecution | Finished)[],
