@@ -93,6 +93,8 @@ function worksBehind(proxyOf: () => Proxy, chunked: 200 | 411): void {
   })
 
   test('health, a missing key and an unknown path are answered by the service', async () => {
+    // Right after the tests before it, a service on a slow machine may say that it is overloaded.
+    await until(async () => (await ask(proxyOf().port, '/ready')).status === 200, 'the service to be ready')
     for (const [path, status] of [
       ['/health', 200],
       ['/ready', 200],
