@@ -569,7 +569,7 @@ describeInBrowser('the console', () => {
     expect(await page.evaluate(() => localStorage.getItem('countersign-session'))).toBe(null)
   })
 
-  test('on a phone a refusal names what was declared and what holds, and a table keeps its headings', async () => {
+  test('on a phone a refusal names the declared and the verified value, and a table keeps its headings', async () => {
     const refused = await world.service.post(
       '/execute',
       aTransaction({ policy: { name: 'by-one', version: '1.0.0' } }),
@@ -578,12 +578,12 @@ describeInBrowser('the console', () => {
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto(`${world.origin}/console/refusals`)
     await page.locator('[data-row]').first().click()
-    const cells = page.getByRole('region', { name: 'What was declared' }).locator('td')
+    const cells = page.getByRole('region', { name: 'Declared signals' }).locator('td')
     await cells.first().waitFor()
     const labels = await cells.evaluateAll((all) =>
       all.map((one) => getComputedStyle(one, '::before').content),
     )
-    expect(labels).toEqual(['Signal', 'Declared', 'Holds', 'By'].map((title) => `"${title}: "`))
+    expect(labels).toEqual(['Signal', 'Declared', 'Verified', 'By'].map((title) => `"${title}: "`))
     expect(await page.getByRole('columnheader').allTextContents()).toContain('Declared')
   })
 
