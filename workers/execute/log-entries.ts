@@ -1,4 +1,5 @@
-// The entries of an execution in the evidence log: its authorization, refusal or receipt by its hash, counted for its caller, its capability and its policy.
+// The entries of an execution in the evidence log: its authorization, refusal or receipt by its hash, counted for its caller, its capability
+// and its policy.
 import { authorization } from '../../src/formats/artifacts/authorization.ts'
 import { entryOf } from '../../src/formats/artifacts/kinds.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'

@@ -17,7 +17,7 @@ import {
 
 /** A row of an execution can have half a megabyte. */
 const ROWS_AT_ONCE = 100
-/** Rows that services write meanwhile wait behind those in the queue, and are promised within a minute: the sequencer takes as many and more at once. */
+/** Fewer than the sequencer takes at once, because rows that services write meanwhile wait behind these and are promised within a minute. */
 const QUEUED_MAX = 100
 /** After this time no service takes anything out of the queue: it is longer than the longest tick of one that does. */
 const PATIENCE_MS = 60_000
